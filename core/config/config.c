@@ -1,0 +1,172 @@
+#include "core/config/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/escape.h"
+#include "core/base/mem.h"
+
+void config_init(struct config *c)
+{
+	*c = (struct config){
+	    .defaults = {.image = "base",
+	                 .backend = "auto",
+	                 .memory_bytes = 512ull << 20,
+	                 .disk_bytes = 4ull << 30,
+	                 .cpus = 1,
+	                 .ready_timeout_ms = 120000},
+	    .detach_key = ']' & 0x1f,
+	};
+}
+
+void config_finish(struct config *c)
+{
+	for (size_t i = 0; i < c->policy_count; i++)
+		free(c->policy[i]);
+	c->policy_count = 0;
+}
+
+struct load {
+	struct config config;
+	const char *path;
+	struct err *e;
+};
+
+typedef bool setter(struct config *c, const char *value);
+
+static bool set_text(char *out, size_t size, const char *value)
+{
+	return (size_t)snprintf(out, size, "%s", value) < size;
+}
+
+static bool set_image(struct config *c, const char *value)
+{
+	return set_text(c->defaults.image, sizeof(c->defaults.image), value);
+}
+
+static bool set_backend(struct config *c, const char *value)
+{
+	return set_text(c->defaults.backend, sizeof(c->defaults.backend), value);
+}
+
+static bool set_memory(struct config *c, const char *value)
+{
+	return parse_size(value, &c->defaults.memory_bytes);
+}
+
+static bool set_disk(struct config *c, const char *value)
+{
+	return parse_size(value, &c->defaults.disk_bytes);
+}
+
+static bool set_cpus(struct config *c, const char *value)
+{
+	uint64_t v;
+	if (!parse_u64(value, 1, VM_CPUS_MAX, &v))
+		return false;
+	c->defaults.cpus = (uint32_t)v;
+	return true;
+}
+
+static bool set_ready_timeout(struct config *c, const char *value)
+{
+	return parse_duration(value, &c->defaults.ready_timeout_ms);
+}
+
+/* "C-]": control with one of @ A-Z [ \ ] ^ _ ; C-[ is Escape, which agents need. */
+static bool set_detach(struct config *c, const char *value)
+{
+	if (strlen(value) != 3 || value[0] != 'C' || value[1] != '-')
+		return false;
+	char key = value[2] >= 'a' && value[2] <= 'z' ? (char)(value[2] - 32) : value[2];
+	if (key < '@' || key > '_' || key == '[')
+		return false;
+	c->detach_key = key & 0x1f;
+	return true;
+}
+
+static bool add_policy(struct config *c, char *line)
+{
+	if (c->policy_count == CONFIG_LIST_MAX) {
+		free(line);
+		return false;
+	}
+	c->policy[c->policy_count++] = line;
+	return true;
+}
+
+static bool add_allow(struct config *c, const char *value)
+{
+	return add_policy(c, mem_printf("allow %s", value));
+}
+
+static bool add_deny(struct config *c, const char *value)
+{
+	return add_policy(c, mem_printf("deny %s", value));
+}
+
+static const struct {
+	const char *section, *key;
+	setter *set;
+} KEYS[] = {
+    {"vm", "image", set_image},     {"vm", "backend", set_backend},
+    {"vm", "memory", set_memory},   {"vm", "disk", set_disk},
+    {"vm", "cpus", set_cpus},       {"vm", "ready_timeout", set_ready_timeout},
+    {"keys", "detach", set_detach}, {"egress", "allow", add_allow},
+    {"egress", "deny", add_deny},
+};
+
+/* inih's handler: 0 makes ini_parse return this line's number. */
+static int on_pair(void *arg, const char *section, const char *key, const char *value)
+{
+	struct load *load = arg;
+	if (load->e->kind != ERR_NONE)
+		return 0;
+	if (strcmp(section, "resolve") == 0)
+		return add_policy(&load->config, mem_printf("resolve %s %s", key, value));
+	char shown[128];
+	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
+		if (strcmp(section, KEYS[i].section) != 0 || strcmp(key, KEYS[i].key) != 0)
+			continue;
+		if (KEYS[i].set(&load->config, value))
+			return 1;
+		escape_text(shown, sizeof(shown), value, strlen(value));
+		err_set(load->e, ERR_INVALID, "bad value for %s: '%s'", key, shown);
+		return 0;
+	}
+	escape_text(shown, sizeof(shown), key, strlen(key));
+	err_set(load->e, ERR_INVALID, "unknown setting '%s' in section [%.32s]", shown, section);
+	return 0;
+}
+
+bool config_load(struct config *c, const char *path, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct load load = {.path = path, .e = &why};
+	config_init(&load.config);
+	errno = 0;
+	int line = ini_parse(path, on_pair, &load);
+	if (line == -1 && errno == ENOENT) {
+		config_finish(&load.config);
+		return true;
+	}
+	if (line != 0) {
+		config_finish(&load.config);
+		if (line < 0)
+			return err_sys(e, errno ? errno : ENOMEM, "read %s", path);
+		return err_set(e, ERR_INVALID, "%s:%d: %s", path, line,
+		               why.kind ? why.msg : "not a setting, or longer than 198 characters");
+	}
+	struct vm_spec check = load.config.defaults;
+	snprintf(check.name, sizeof(check.name), "x");
+	if (!vm_spec_check(&check, &why)) {
+		config_finish(&load.config);
+		return err_set(e, ERR_INVALID, "%s: %s", path, why.msg);
+	}
+	config_finish(c);
+	*c = load.config;
+	return true;
+}
