@@ -1,0 +1,46 @@
+/* Names for keys and what a program in a terminal gets for them (xterm's sequences). Pure. The numbers are on the
+ * wire (TERM_KEY): never change one. */
+#ifndef CCVM_TERM_KEYS_H
+#define CCVM_TERM_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Above Unicode; a smaller number is a code point. Enter, Tab, Backspace and Escape are keys, not controls: a
+ * control character as code point is taken for Ctrl with its letter. */
+enum term_key {
+	TERM_KEY_FIRST = 0x110001,
+	TERM_KEY_UP = TERM_KEY_FIRST,
+	TERM_KEY_DOWN,
+	TERM_KEY_RIGHT,
+	TERM_KEY_LEFT,
+	TERM_KEY_HOME,
+	TERM_KEY_END,
+	TERM_KEY_PAGE_UP,
+	TERM_KEY_PAGE_DOWN,
+	TERM_KEY_INSERT,
+	TERM_KEY_DELETE,
+	TERM_KEY_ENTER,
+	TERM_KEY_TAB,
+	TERM_KEY_BACKSPACE,
+	TERM_KEY_ESCAPE,
+	TERM_KEY_F1 = 0x110100, /* F1 + n - 1, up to F20 */
+	TERM_KEY_F20 = TERM_KEY_F1 + 19
+};
+
+enum term_mod { TERM_SHIFT = 1, TERM_ALT = 2, TERM_CTRL = 4, TERM_MOD_ALL = 7 };
+
+#define KEY_BYTES_MAX 16
+
+/* The bytes for a key under `modes` (enum term_mode); returns how many, 0 for what is no key. */
+size_t key_encode(uint32_t key, unsigned mods, unsigned modes, uint8_t out[KEY_BYTES_MAX]);
+bool key_is_valid(uint32_t key);
+
+/* "C-]", "C-a", "M-x", "F5", "Up", "Enter", "C-S-Left", "x": for the config and for help texts. The name needs
+ * KEY_NAME_SIZE bytes. */
+#define KEY_NAME_SIZE 24
+bool key_parse(const char *name, uint32_t *key, unsigned *mods);
+void key_name(uint32_t key, unsigned mods, char out[KEY_NAME_SIZE]);
+
+#endif
