@@ -1,0 +1,55 @@
+/* What the VMs were let through to and what they were refused, all of them together, newest last: the last records of
+ * each audit log first, then live. Bounded: the oldest entries go away.
+ *
+ * Texts of an entry are escaped already (printable ASCII) and may be shown as they are. */
+#ifndef CCVM_CLIENT_FEED_H
+#define CCVM_CLIENT_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/base/parse.h" /* VM_NAME_MAX */
+
+struct loop;
+struct feed;
+struct fleet;
+
+enum feed_event {
+	FEED_OPEN,  /* let through */
+	FEED_DENY,  /* refused by policy or malformed */
+	FEED_FAIL,  /* allowed, but the host could not be reached */
+	FEED_CLOSE, /* a tunnel ended */
+	FEED_OTHER, /* start, stop, rotate... */
+	FEED_EVENT_COUNT
+};
+const char *feed_event_name(enum feed_event ev); /* "open", "deny" ... */
+
+struct feed_entry {
+	char vm[VM_NAME_MAX + 1];
+	int64_t time_ms; /* wall clock */
+	enum feed_event event;
+	char target[320];  /* "host:port", or the raw request target when it could not be read */
+	char why[80];      /* "no rule", ... */
+	uint64_t up, down; /* bytes, of FEED_CLOSE */
+	uint64_t serial;   /* grows by one per entry of this feed; the newest arrival has the highest */
+};
+
+/* `keep`: at most this many entries in all; `per_vm`: how many old records of each VM are read at first. on_change comes from
+ * the loop, once for many entries. */
+struct feed *feed_open(struct loop *loop, size_t keep, size_t per_vm, void (*on_change)(void *arg), void *arg,
+                       struct err *e) MUST_USE;
+void feed_close(struct feed *f); /* accepts NULL; no callback afterwards */
+
+/* 0 is the oldest. Sorted by time; valid until the next turn of the loop. */
+size_t feed_count(const struct feed *f);
+const struct feed_entry *feed_at(const struct feed *f, size_t i);
+
+/* Follows exactly the VMs that `fleet` shows now; others are forgotten, with their entries. Call it when the fleet
+ * changes; cheap when nothing did. */
+void feed_sync(struct feed *f, const struct fleet *fleet);
+/* Follows one more VM, without a fleet. */
+void feed_add(struct feed *f, const char *vm);
+
+#endif
