@@ -11,7 +11,7 @@ PACKAGES := gcc make pkg-config musl-tools libc6-dev linux-libc-dev \
 	libuv1-dev libncurses-dev libvterm-dev libssl-dev libinih-dev libcjson-dev \
 	qemu-system-x86 seabios mmdebstrap squashfs-tools cpio e2fsprogs ca-certificates
 CHECK_PACKAGES := clang libclang-rt-14-dev clang-format cppcheck shellcheck codespell libcmocka-dev perl \
-	tmux zsh vim less git curl procps openssl python3 socat
+	universal-ctags tmux zsh vim less git curl procps openssl python3 socat
 
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
@@ -24,7 +24,7 @@ LDHARDEN := -pie -Wl,-z,relro,-z,now
 LIBS      = -Wl,--as-needed $(shell pkg-config --libs libuv vterm libcrypto inih libcjson ncursesw) -lpanelw
 
 # One archive of everything but the mains: the linker takes what a program uses.
-FOLDERS := core/base core/wire core/loop core/config core/vm core/term core/audit core/handoff core/vsock core/backend \
+FOLDERS := core/base core/wire core/loop core/config core/vm core/term core/egress core/audit core/handoff core/vsock core/backend \
 	core/image core/supervisor core/client core/cli proxy tui
 MAINS   := core/vsock/main.c proxy/main.c core/supervisor/main.c tui/main.c
 SRCS    := $(filter-out $(MAINS),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
@@ -32,7 +32,7 @@ SRCS    := $(filter-out $(MAINS),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all run check check-fast unit lint format fuzz bench image deps deps-check install uninstall clean help
+.PHONY: all lint-flags run check check-fast unit lint format fuzz bench image deps deps-check install uninstall clean help
 all: $(addprefix $(B)/,ccvm ccvm-supervisor ccvm-proxy ccvm-vsock ccvm-guest)
 
 $(B)/ccvm: $(B)/obj/tui/main.o
@@ -114,7 +114,9 @@ check: deps-check
 	$(Q)tests/run tests/lint.t $(FAST) tests/fuzz.t $(wildcard tests/vm/*.t)
 
 lint:
-	$(Q)tests/lint.t
+	$(Q)tests/run tests/lint.t
+lint-flags:
+	@echo $(WARN)
 
 format:
 	clang-format -i $$(git ls-files '*.[ch]')

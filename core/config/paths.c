@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,10 @@ char *paths_join(const char *folder, const char *name)
 static const char *home(void)
 {
 	const char *dir = getenv("HOME");
-	return dir && dir[0] == '/' ? dir : "/root";
+	if (dir && dir[0] == '/')
+		return dir;
+	const struct passwd *user = getpwuid(getuid());
+	return user && user->pw_dir[0] == '/' ? user->pw_dir : "/";
 }
 
 /* The XDG rule: a variable that is unset, empty or relative counts as unset. */
