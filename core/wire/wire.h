@@ -16,69 +16,69 @@
 #include "core/base/err.h"
 #include "core/base/parse.h" /* VM_NAME_MAX */
 
-#define WIRE_MAGIC   0x6363766du /* "ccvm" */
-#define WIRE_MAJOR   1 /* another major version gets one readable refusal, then the connection is closed */
-#define WIRE_MINOR   0 /* additions that an older peer may ignore */
+#define WIRE_MAGIC 0x6363766du /* "ccvm" */
+#define WIRE_MAJOR 1 /* another major version gets one readable refusal, then the connection is closed */
+#define WIRE_MINOR 0 /* additions that an older peer may ignore */
 
 #define WIRE_PORT_AGENT  9001 /* host to guest */
 #define WIRE_PORT_EGRESS 9002 /* guest to host: the proxy */
 #define WIRE_PORT_EVENTS 9003 /* guest to host: hello; later handoff, notify */
 #define WIRE_RELAY_PORT  3128 /* TCP on 127.0.0.1 in the guest, relayed to WIRE_PORT_EGRESS */
 
-#define WIRE_TEXT_MAX  400     /* an error or status text */
+#define WIRE_TEXT_MAX  400 /* an error or status text */
 #define WIRE_NAME_MAX  64
-#define WIRE_RULE_MAX  300     /* one policy rule as text */
+#define WIRE_RULE_MAX  300 /* one policy rule as text */
 #define WIRE_PATH_MAX  1024
-#define WIRE_ARGV_MAX  (128 * 1024) /* argv or environment: each string with its NUL, back to back */
-#define WIRE_DATA_MAX  (64 * 1024)  /* one piece of stdin, stdout, stderr or paste */
+#define WIRE_ARGV_MAX  (128 * 1024)      /* argv or environment: each string with its NUL, back to back */
+#define WIRE_DATA_MAX  (64 * 1024)       /* one piece of stdin, stdout, stderr or paste */
 #define WIRE_CELLS_MAX (4 * 1024 * 1024) /* one screen update */
 
 /* M(NAME, name, number, body_max): the enum constant, the struct suffix, the type on the wire, the longest body.
  * 1-49 both families, 50-99 the bytes of a running program, 100-199 agent, 200-299 events, 300-399 control. */
-#define WIRE_MESSAGES(M)                                                                                     \
-	M(HELLO, hello, 1, 512)                                                                              \
-	M(ERROR, error, 2, 512)                                                                              \
-	M(OK, ok, 3, 512)                                                                                    \
-	M(STDIN, stdin_data, 50, WIRE_DATA_MAX + 4)                                                          \
-	M(STDOUT, stdout_data, 52, WIRE_DATA_MAX + 4)                                                        \
-	M(STDERR, stderr_data, 53, WIRE_DATA_MAX + 4)                                                        \
-	M(RESIZE, resize, 54, 4)                                                                             \
-	M(SIGNAL, signal, 55, 1)                                                                             \
-	M(EXIT, exit, 56, 6)                                                                                 \
-	M(AGENT_PONG, agent_pong, 101, 128)                                                                  \
-	M(AGENT_SPAWN, agent_spawn, 102, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)                             \
-	M(AGENT_SPAWNED, agent_spawned, 103, 4)                                                              \
-	M(AGENT_SHUTDOWN, agent_shutdown, 104, 1)                                                            \
-	M(EVENT_READY, event_ready, 200, 512)                                                                \
-	M(STATUS, status, 300, 1)                                                                            \
-	M(STATUS_REPLY, status_reply, 301, 4096)                                                             \
-	M(PONG, pong, 303, 1024)                                                                             \
-	M(ALLOW, allow, 304, WIRE_RULE_MAX + 8)                                                              \
-	M(DENY, deny, 305, WIRE_RULE_MAX + 8)                                                                \
-	M(STOP, stop, 306, 8)                                                                                \
-	M(EXEC, exec, 308, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)                                           \
-	M(TERM_OPEN, term_open, 320, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)                                 \
-	M(TERM_OPENED, term_opened, 321, 4)                                                                  \
-	M(TERM_SCREEN, term_screen, 322, WIRE_CELLS_MAX + 64)                                                \
-	M(TERM_CLOSED, term_closed, 323, 16)                                                                 \
-	M(TERM_KEY, term_key, 324, 16)                                                                       \
-	M(TERM_TEXT, term_text, 325, WIRE_DATA_MAX + 16)                                                     \
-	M(TERM_PASTE, term_paste, 326, WIRE_DATA_MAX + 16)                                                   \
-	M(TERM_RESIZE, term_resize, 327, 8)                                                                  \
+#define WIRE_MESSAGES(M)                                                         \
+	M(HELLO, hello, 1, 512)                                                  \
+	M(ERROR, error, 2, 512)                                                  \
+	M(OK, ok, 3, 512)                                                        \
+	M(STDIN, stdin_data, 50, WIRE_DATA_MAX + 4)                              \
+	M(STDOUT, stdout_data, 52, WIRE_DATA_MAX + 4)                            \
+	M(STDERR, stderr_data, 53, WIRE_DATA_MAX + 4)                            \
+	M(RESIZE, resize, 54, 4)                                                 \
+	M(SIGNAL, signal, 55, 1)                                                 \
+	M(EXIT, exit, 56, 6)                                                     \
+	M(AGENT_PONG, agent_pong, 101, 128)                                      \
+	M(AGENT_SPAWN, agent_spawn, 102, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
+	M(AGENT_SPAWNED, agent_spawned, 103, 4)                                  \
+	M(AGENT_SHUTDOWN, agent_shutdown, 104, 1)                                \
+	M(EVENT_READY, event_ready, 200, 512)                                    \
+	M(STATUS, status, 300, 1)                                                \
+	M(STATUS_REPLY, status_reply, 301, 4096)                                 \
+	M(PONG, pong, 303, 1024)                                                 \
+	M(ALLOW, allow, 304, WIRE_RULE_MAX + 8)                                  \
+	M(DENY, deny, 305, WIRE_RULE_MAX + 8)                                    \
+	M(STOP, stop, 306, 8)                                                    \
+	M(EXEC, exec, 308, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)               \
+	M(TERM_OPEN, term_open, 320, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)     \
+	M(TERM_OPENED, term_opened, 321, 4)                                      \
+	M(TERM_SCREEN, term_screen, 322, WIRE_CELLS_MAX + 64)                    \
+	M(TERM_CLOSED, term_closed, 323, 16)                                     \
+	M(TERM_KEY, term_key, 324, 16)                                           \
+	M(TERM_TEXT, term_text, 325, WIRE_DATA_MAX + 16)                         \
+	M(TERM_PASTE, term_paste, 326, WIRE_DATA_MAX + 16)                       \
+	M(TERM_RESIZE, term_resize, 327, 8)                                      \
 	M(TERM_LEAVE, term_leave, 328, 4)
 
 /* E(NAME, name, number): messages without a body. */
-#define WIRE_EMPTY_MESSAGES(E)                                                                               \
-	E(STDIN_EOF, stdin_eof, 51)                                                                          \
-	E(AGENT_PING, agent_ping, 100)                                                                       \
-	E(PING, ping, 302)                                                                                   \
+#define WIRE_EMPTY_MESSAGES(E)         \
+	E(STDIN_EOF, stdin_eof, 51)    \
+	E(AGENT_PING, agent_ping, 100) \
+	E(PING, ping, 302)             \
 	E(KILL, kill, 307)
 
 /* Fields: U8(name) U16(name) U32(name) U64(name) TEXT(name, max) BLOB(name, max). TEXT is copied into the struct and
  * holds no NUL; BLOB is borrowed from the frame. */
 
 /* First message on every connection, both ways (on the events port: only from the guest). */
-#define WIRE_FIELDS_hello(U8, U16, U32, U64, TEXT, BLOB)                                                     \
+#define WIRE_FIELDS_hello(U8, U16, U32, U64, TEXT, BLOB) \
 	U32(magic) U16(major) U16(minor) TEXT(role, 31) TEXT(version, 63)
 
 /* The answer to a request that failed (same request id), or with id 0 the last message before a close. */
@@ -98,61 +98,66 @@
 #define WIRE_FIELDS_exit(U8, U16, U32, U64, TEXT, BLOB) U32(code) U8(signum) U8(output_cut)
 
 /* The guest's own half of the egress path, looked at when asked. Times in ms, memory in KiB. */
-#define WIRE_FIELDS_agent_pong(U8, U16, U32, U64, TEXT, BLOB)                                                \
-	U8(relay_listening) U8(vsock_reachable) U8(lo_up) U64(uptime_ms) U64(mem_total_kib)                  \
-	U64(mem_available_kib) U64(cpu_busy_ms) U32(programs)
+#define WIRE_FIELDS_agent_pong(U8, U16, U32, U64, TEXT, BLOB) \
+	U8(relay_listening)                                   \
+	U8(vsock_reachable)                                   \
+	U8(lo_up) U64(uptime_ms) U64(mem_total_kib) U64(mem_available_kib) U64(cpu_busy_ms) U32(programs)
 
 /* Starts a program: the only request of its connection. rows and cols count when tty is 1 and are set before exec.
  * An empty argv means the login shell. env is added to the guest's own (which always has the proxy variables). */
-#define WIRE_FIELDS_agent_spawn(U8, U16, U32, U64, TEXT, BLOB)                                               \
-	U8(tty) U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX)                   \
-	BLOB(env, WIRE_ARGV_MAX)
+#define WIRE_FIELDS_agent_spawn(U8, U16, U32, U64, TEXT, BLOB) \
+	U8(tty)                                                \
+	U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) BLOB(env, WIRE_ARGV_MAX)
 #define WIRE_FIELDS_agent_spawned(U8, U16, U32, U64, TEXT, BLOB)  U32(pid)
 #define WIRE_FIELDS_agent_shutdown(U8, U16, U32, U64, TEXT, BLOB) U8(reboot)
 
 /* The guest is up: everything mounted, lo up, relay listening, agent port open. Once per boot. */
-#define WIRE_FIELDS_event_ready(U8, U16, U32, U64, TEXT, BLOB)                                               \
+#define WIRE_FIELDS_event_ready(U8, U16, U32, U64, TEXT, BLOB) \
 	TEXT(boot_id, 63) TEXT(kernel, 127) U64(uptime_ms) U8(relay_listening)
 
 /* watch 1: a STATUS_REPLY with this id now and after each change, until the connection ends. */
 #define WIRE_FIELDS_status(U8, U16, U32, U64, TEXT, BLOB) U8(watch)
 /* state: enum vm_state. egress: enum vm_egress. started_ms: wall clock. reason: why it failed or what is broken. */
 #define WIRE_FIELDS_status_reply(U8, U16, U32, U64, TEXT, BLOB)                                              \
-	TEXT(name, VM_NAME_MAX) U8(state) U8(egress) TEXT(reason, WIRE_TEXT_MAX) TEXT(backend, 31)           \
-	TEXT(image, VM_NAME_MAX) U64(started_ms) U64(ready_ms) U32(denied) U32(tunnels) U32(terminals)       \
-	U32(supervisor_pid) U32(vmm_pid) U32(cpus) U64(memory_bytes) U64(generation)
+	TEXT(name, VM_NAME_MAX)                                                                              \
+	U8(state)                                                                                            \
+	U8(egress) TEXT(reason, WIRE_TEXT_MAX) TEXT(backend, 31) TEXT(image, VM_NAME_MAX) U64(started_ms)    \
+	    U64(ready_ms) U32(denied) U32(tunnels) U32(terminals) U32(supervisor_pid) U32(vmm_pid) U32(cpus) \
+	        U64(memory_bytes) U64(generation)
 
 /* What the guest says of itself, and the host's half. rtt_us: the agent's answer time. */
-#define WIRE_FIELDS_pong(U8, U16, U32, U64, TEXT, BLOB)                                                      \
-	U8(agent_ok) U8(relay_listening) U8(vsock_reachable) U8(lo_up) U8(proxy_ok) U32(rtt_us)              \
-	U64(uptime_ms) U64(mem_total_kib) U64(mem_available_kib) U64(cpu_busy_ms) TEXT(text, WIRE_TEXT_MAX)
+#define WIRE_FIELDS_pong(U8, U16, U32, U64, TEXT, BLOB)                                          \
+	U8(agent_ok)                                                                             \
+	U8(relay_listening)                                                                      \
+	U8(vsock_reachable) U8(lo_up) U8(proxy_ok) U32(rtt_us) U64(uptime_ms) U64(mem_total_kib) \
+	    U64(mem_available_kib) U64(cpu_busy_ms) TEXT(text, WIRE_TEXT_MAX)
 
 /* Answered by OK (text: the rule in canonical form and what happens) once the proxy has it in force. */
 #define WIRE_FIELDS_allow(U8, U16, U32, U64, TEXT, BLOB) TEXT(rule, WIRE_RULE_MAX)
 #define WIRE_FIELDS_deny(U8, U16, U32, U64, TEXT, BLOB)  TEXT(rule, WIRE_RULE_MAX)
 /* Answered by OK when the VM has stopped: by the guest itself within grace_ms, else by ending the VMM. */
-#define WIRE_FIELDS_stop(U8, U16, U32, U64, TEXT, BLOB)  U32(grace_ms)
+#define WIRE_FIELDS_stop(U8, U16, U32, U64, TEXT, BLOB) U32(grace_ms)
 
 /* A program without a terminal: OK when it runs, then STDIN.. STDOUT.. EXIT with this request id. Closing the
  * connection ends the program. */
-#define WIRE_FIELDS_exec(U8, U16, U32, U64, TEXT, BLOB)                                                      \
+#define WIRE_FIELDS_exec(U8, U16, U32, U64, TEXT, BLOB) \
 	TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) BLOB(env, WIRE_ARGV_MAX)
 
 /* Watch a terminal. term 0: the VM's first one, started (login shell) if it does not run; WIRE_TERM_NEW: a new one
  * with this argv; else that number. rows/cols become its size. Answered by TERM_OPENED, then TERM_SCREEN follow at
  * the pace the client reads. TERM_CLOSED is the last one. */
 #define WIRE_TERM_NEW 0xffffffffu
-#define WIRE_FIELDS_term_open(U8, U16, U32, U64, TEXT, BLOB)                                                 \
-	U32(term) U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX)                 \
-	BLOB(env, WIRE_ARGV_MAX)
+#define WIRE_FIELDS_term_open(U8, U16, U32, U64, TEXT, BLOB) \
+	U32(term)                                            \
+	U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) BLOB(env, WIRE_ARGV_MAX)
 #define WIRE_FIELDS_term_opened(U8, U16, U32, U64, TEXT, BLOB) U32(term)
 /* update: see core/term/snapshot.h */
 #define WIRE_FIELDS_term_screen(U8, U16, U32, U64, TEXT, BLOB) U32(term) BLOB(update, WIRE_CELLS_MAX)
 #define WIRE_FIELDS_term_closed(U8, U16, U32, U64, TEXT, BLOB) U32(term) U32(code) U8(signum)
 /* key: enum term_key or a Unicode code point; mods: enum term_mod (core/term/keys.h). Encoded by the supervisor,
  * which knows the modes that the guest has set. No answer. */
-#define WIRE_FIELDS_term_key(U8, U16, U32, U64, TEXT, BLOB)    U32(term) U32(key) U8(mods)
-#define WIRE_FIELDS_term_text(U8, U16, U32, U64, TEXT, BLOB)   U32(term) BLOB(text, WIRE_DATA_MAX)
+#define WIRE_FIELDS_term_key(U8, U16, U32, U64, TEXT, BLOB)  U32(term) U32(key) U8(mods)
+#define WIRE_FIELDS_term_text(U8, U16, U32, U64, TEXT, BLOB) U32(term) BLOB(text, WIRE_DATA_MAX)
 /* One paste of at most WIRE_DATA_MAX bytes; brackets are added when the guest asked for them. */
 #define WIRE_FIELDS_term_paste(U8, U16, U32, U64, TEXT, BLOB)  U32(term) BLOB(text, WIRE_DATA_MAX)
 #define WIRE_FIELDS_term_resize(U8, U16, U32, U64, TEXT, BLOB) U32(term) U16(rows) U16(cols)
@@ -176,12 +181,12 @@ enum wire_type { WIRE_MESSAGES(M) WIRE_EMPTY_MESSAGES(E) };
 /* For each message: the struct; wire_put_NAME appends one whole frame (false, and nothing appended, when a field is too
  * long or the buffer is full); wire_get_NAME reads a body that must be exactly this message (short, long and bad
  * fields are ERR_PROTOCOL). */
-#define M(NAME, name, number, max)                                                                           \
-	struct wire_##name {                                                                                 \
-		WIRE_FIELDS_##name(WIRE_STRUCT_U8, WIRE_STRUCT_U16, WIRE_STRUCT_U32, WIRE_STRUCT_U64,        \
-				   WIRE_STRUCT_TEXT, WIRE_STRUCT_BLOB)                                       \
-	};                                                                                                   \
-	bool wire_put_##name(struct buf *out, uint32_t id, const struct wire_##name *m);                     \
+#define M(NAME, name, number, max)                                                                    \
+	struct wire_##name {                                                                          \
+		WIRE_FIELDS_##name(WIRE_STRUCT_U8, WIRE_STRUCT_U16, WIRE_STRUCT_U32, WIRE_STRUCT_U64, \
+		                   WIRE_STRUCT_TEXT, WIRE_STRUCT_BLOB)                                \
+	};                                                                                            \
+	bool wire_put_##name(struct buf *out, uint32_t id, const struct wire_##name *m);              \
 	bool wire_get_##name(struct bytes body, struct wire_##name *m, struct err *e) MUST_USE;
 WIRE_MESSAGES(M)
 #undef M
