@@ -33,45 +33,47 @@
 #define WIRE_DATA_MAX  (64 * 1024)       /* one piece of stdin, stdout, stderr or paste */
 #define WIRE_CELLS_MAX (4 * 1024 * 1024) /* one screen update */
 
+/* clang-format off */
+
 /* M(NAME, name, number, body_max): the enum constant, the struct suffix, the type on the wire, the longest body.
  * 1-49 both families, 50-99 the bytes of a running program, 100-199 agent, 200-299 events, 300-399 control. */
-#define WIRE_MESSAGES(M)                                                         \
-	M(HELLO, hello, 1, 512)                                                  \
-	M(ERROR, error, 2, 512)                                                  \
-	M(OK, ok, 3, 512)                                                        \
-	M(STDIN, stdin_data, 50, WIRE_DATA_MAX + 4)                              \
-	M(STDOUT, stdout_data, 52, WIRE_DATA_MAX + 4)                            \
-	M(STDERR, stderr_data, 53, WIRE_DATA_MAX + 4)                            \
-	M(RESIZE, resize, 54, 4)                                                 \
-	M(SIGNAL, signal, 55, 1)                                                 \
-	M(EXIT, exit, 56, 6)                                                     \
-	M(AGENT_PONG, agent_pong, 101, 128)                                      \
+#define WIRE_MESSAGES(M) \
+	M(HELLO, hello, 1, 512) \
+	M(ERROR, error, 2, 512) \
+	M(OK, ok, 3, 512) \
+	M(STDIN, stdin_data, 50, WIRE_DATA_MAX + 4) \
+	M(STDOUT, stdout_data, 52, WIRE_DATA_MAX + 4) \
+	M(STDERR, stderr_data, 53, WIRE_DATA_MAX + 4) \
+	M(RESIZE, resize, 54, 4) \
+	M(SIGNAL, signal, 55, 1) \
+	M(EXIT, exit, 56, 6) \
+	M(AGENT_PONG, agent_pong, 101, 128) \
 	M(AGENT_SPAWN, agent_spawn, 102, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
-	M(AGENT_SPAWNED, agent_spawned, 103, 4)                                  \
-	M(AGENT_SHUTDOWN, agent_shutdown, 104, 1)                                \
-	M(EVENT_READY, event_ready, 200, 512)                                    \
-	M(STATUS, status, 300, 1)                                                \
-	M(STATUS_REPLY, status_reply, 301, 4096)                                 \
-	M(PONG, pong, 303, 1024)                                                 \
-	M(ALLOW, allow, 304, WIRE_RULE_MAX + 8)                                  \
-	M(DENY, deny, 305, WIRE_RULE_MAX + 8)                                    \
-	M(STOP, stop, 306, 8)                                                    \
-	M(EXEC, exec, 308, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)               \
-	M(TERM_OPEN, term_open, 320, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64)     \
-	M(TERM_OPENED, term_opened, 321, 4)                                      \
-	M(TERM_SCREEN, term_screen, 322, WIRE_CELLS_MAX + 64)                    \
-	M(TERM_CLOSED, term_closed, 323, 16)                                     \
-	M(TERM_KEY, term_key, 324, 16)                                           \
-	M(TERM_TEXT, term_text, 325, WIRE_DATA_MAX + 16)                         \
-	M(TERM_PASTE, term_paste, 326, WIRE_DATA_MAX + 16)                       \
-	M(TERM_RESIZE, term_resize, 327, 8)                                      \
+	M(AGENT_SPAWNED, agent_spawned, 103, 4) \
+	M(AGENT_SHUTDOWN, agent_shutdown, 104, 1) \
+	M(EVENT_READY, event_ready, 200, 512) \
+	M(STATUS, status, 300, 1) \
+	M(STATUS_REPLY, status_reply, 301, 4096) \
+	M(PONG, pong, 303, 1024) \
+	M(ALLOW, allow, 304, WIRE_RULE_MAX + 8) \
+	M(DENY, deny, 305, WIRE_RULE_MAX + 8) \
+	M(STOP, stop, 306, 8) \
+	M(EXEC, exec, 308, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
+	M(TERM_OPEN, term_open, 320, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
+	M(TERM_OPENED, term_opened, 321, 4) \
+	M(TERM_SCREEN, term_screen, 322, WIRE_CELLS_MAX + 64) \
+	M(TERM_CLOSED, term_closed, 323, 16) \
+	M(TERM_KEY, term_key, 324, 16) \
+	M(TERM_TEXT, term_text, 325, WIRE_DATA_MAX + 16) \
+	M(TERM_PASTE, term_paste, 326, WIRE_DATA_MAX + 16) \
+	M(TERM_RESIZE, term_resize, 327, 8) \
 	M(TERM_LEAVE, term_leave, 328, 4)
 
 /* E(NAME, name, number): messages without a body. */
-#define WIRE_EMPTY_MESSAGES(E)         \
-	E(STDIN_EOF, stdin_eof, 51)    \
+#define WIRE_EMPTY_MESSAGES(E) \
+	E(STDIN_EOF, stdin_eof, 51) \
 	E(AGENT_PING, agent_ping, 100) \
-	E(PING, ping, 302)             \
+	E(PING, ping, 302) \
 	E(KILL, kill, 307)
 
 /* Fields: U8(name) U16(name) U32(name) U64(name) TEXT(name, max) BLOB(name, max). TEXT is copied into the struct and
@@ -99,15 +101,14 @@
 
 /* The guest's own half of the egress path, looked at when asked. Times in ms, memory in KiB. */
 #define WIRE_FIELDS_agent_pong(U8, U16, U32, U64, TEXT, BLOB) \
-	U8(relay_listening)                                   \
-	U8(vsock_reachable)                                   \
-	U8(lo_up) U64(uptime_ms) U64(mem_total_kib) U64(mem_available_kib) U64(cpu_busy_ms) U32(programs)
+	U8(relay_listening) U8(vsock_reachable) U8(lo_up) U64(uptime_ms) U64(mem_total_kib) \
+	U64(mem_available_kib) U64(cpu_busy_ms) U32(programs)
 
 /* Starts a program: the only request of its connection. rows and cols count when tty is 1 and are set before exec.
  * An empty argv means the login shell. env is added to the guest's own (which always has the proxy variables). */
 #define WIRE_FIELDS_agent_spawn(U8, U16, U32, U64, TEXT, BLOB) \
-	U8(tty)                                                \
-	U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) BLOB(env, WIRE_ARGV_MAX)
+	U8(tty) U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) \
+	BLOB(env, WIRE_ARGV_MAX)
 #define WIRE_FIELDS_agent_spawned(U8, U16, U32, U64, TEXT, BLOB)  U32(pid)
 #define WIRE_FIELDS_agent_shutdown(U8, U16, U32, U64, TEXT, BLOB) U8(reboot)
 
@@ -118,19 +119,16 @@
 /* watch 1: a STATUS_REPLY with this id now and after each change, until the connection ends. */
 #define WIRE_FIELDS_status(U8, U16, U32, U64, TEXT, BLOB) U8(watch)
 /* state: enum vm_state. egress: enum vm_egress. started_ms: wall clock. reason: why it failed or what is broken. */
-#define WIRE_FIELDS_status_reply(U8, U16, U32, U64, TEXT, BLOB)                                              \
-	TEXT(name, VM_NAME_MAX)                                                                              \
-	U8(state)                                                                                            \
-	U8(egress) TEXT(reason, WIRE_TEXT_MAX) TEXT(backend, 31) TEXT(image, VM_NAME_MAX) U64(started_ms)    \
-	    U64(ready_ms) U32(denied) U32(tunnels) U32(terminals) U32(supervisor_pid) U32(vmm_pid) U32(cpus) \
-	        U64(memory_bytes) U64(generation)
+#define WIRE_FIELDS_status_reply(U8, U16, U32, U64, TEXT, BLOB) \
+	TEXT(name, VM_NAME_MAX) U8(state) U8(egress) TEXT(reason, WIRE_TEXT_MAX) TEXT(backend, 31) \
+	TEXT(image, VM_NAME_MAX) U64(started_ms) U64(ready_ms) U32(denied) U32(tunnels) U32(terminals) \
+	U32(supervisor_pid) U32(vmm_pid) U32(cpus) U64(memory_bytes) U64(generation)
 
 /* What the guest says of itself, and the host's half. rtt_us: the agent's answer time. */
-#define WIRE_FIELDS_pong(U8, U16, U32, U64, TEXT, BLOB)                                          \
-	U8(agent_ok)                                                                             \
-	U8(relay_listening)                                                                      \
-	U8(vsock_reachable) U8(lo_up) U8(proxy_ok) U32(rtt_us) U64(uptime_ms) U64(mem_total_kib) \
-	    U64(mem_available_kib) U64(cpu_busy_ms) TEXT(text, WIRE_TEXT_MAX)
+#define WIRE_FIELDS_pong(U8, U16, U32, U64, TEXT, BLOB) \
+	U8(agent_ok) U8(relay_listening) U8(vsock_reachable) U8(lo_up) U8(proxy_ok) U32(rtt_us) \
+	U64(uptime_ms) U64(mem_total_kib) U64(mem_available_kib) U64(cpu_busy_ms) \
+	TEXT(text, WIRE_TEXT_MAX)
 
 /* Answered by OK (text: the rule in canonical form and what happens) once the proxy has it in force. */
 #define WIRE_FIELDS_allow(U8, U16, U32, U64, TEXT, BLOB) TEXT(rule, WIRE_RULE_MAX)
@@ -148,8 +146,8 @@
  * the pace the client reads. TERM_CLOSED is the last one. */
 #define WIRE_TERM_NEW 0xffffffffu
 #define WIRE_FIELDS_term_open(U8, U16, U32, U64, TEXT, BLOB) \
-	U32(term)                                            \
-	U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) BLOB(env, WIRE_ARGV_MAX)
+	U32(term) U16(rows) U16(cols) TEXT(cwd, WIRE_PATH_MAX - 1) BLOB(argv, WIRE_ARGV_MAX) \
+	BLOB(env, WIRE_ARGV_MAX)
 #define WIRE_FIELDS_term_opened(U8, U16, U32, U64, TEXT, BLOB) U32(term)
 /* update: see core/term/snapshot.h */
 #define WIRE_FIELDS_term_screen(U8, U16, U32, U64, TEXT, BLOB) U32(term) BLOB(update, WIRE_CELLS_MAX)
@@ -162,6 +160,8 @@
 #define WIRE_FIELDS_term_paste(U8, U16, U32, U64, TEXT, BLOB)  U32(term) BLOB(text, WIRE_DATA_MAX)
 #define WIRE_FIELDS_term_resize(U8, U16, U32, U64, TEXT, BLOB) U32(term) U16(rows) U16(cols)
 #define WIRE_FIELDS_term_leave(U8, U16, U32, U64, TEXT, BLOB)  U32(term)
+
+/* clang-format on */
 
 /* ---- expansions; nothing to edit below ---- */
 
