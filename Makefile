@@ -142,7 +142,10 @@ image: all
 
 run: deps
 	$(Q)$(MAKE) --no-print-directory all image
-	$(Q)tests/demo
+	$(Q)[ -t 0 ] && [ -t 1 ] || { echo "everything is built; the dashboard needs a terminal" >&2; exit 2; }
+	$(Q)$(B)/ccvm ping alpha >/dev/null 2>&1 || $(B)/ccvm up alpha --allow api.anthropic.com --allow github.com
+	$(Q)$(B)/ccvm ping beta >/dev/null 2>&1 || $(B)/ccvm up beta
+	$(Q)$(B)/ccvm
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ccvm $(DESTDIR)$(PREFIX)/share/ccvm/image
