@@ -28,6 +28,7 @@ struct stream {
 	bool want_read;
 	bool was_full; /* above `high` since the last on_drain */
 	bool broken;   /* on_error was called */
+	bool deaf;     /* on_write_error was called */
 	bool shutdown_asked;
 	bool flushing; /* closing once the queue is empty; silent */
 	void (*closed)(void *arg);
@@ -79,6 +80,21 @@ static void fail(struct stream *s, int code, const char *what)
 	s->broken = true;
 	uv_read_stop(&s->u.stream);
 	s->ops->on_error(s->arg, &e);
+}
+
+/* A failed write ends the stream, unless the owner wants to read what the peer had sent before it stopped listening. */
+static void fail_write(struct stream *s, int code, const char *what)
+{
+	if (!s->ops->on_write_error || s->flushing) {
+		fail(s, code, what);
+		return;
+	}
+	if (silent(s) || s->deaf)
+		return;
+	struct err e = ERR_INIT;
+	err_uv(&e, code, "%s", what);
+	s->deaf = true;
+	s->ops->on_write_error(s->arg, &e);
 }
 
 static struct stream *create(struct loop *loop, const struct stream_ops *ops, void *arg)
@@ -154,8 +170,13 @@ static void on_shutdown(uv_shutdown_t *req, int status)
 {
 	struct connect_req *r = CONTAINER_OF(req, struct connect_req, u.shutdown);
 	struct stream *s = r->s;
-	(void)status; /* a peer that is gone shows up when reading */
 	free(r);
+	if (status == 0) {
+		if (!silent(s) && s->ops->on_finished)
+			s->ops->on_finished(s->arg);
+	} else if (s->ops->on_write_error && status != UV_ECANCELED) {
+		fail_write(s, status, "shutdown"); /* others learn of a peer that is gone when reading */
+	}
 	life_drop(&s->life);
 }
 
@@ -245,7 +266,7 @@ static void on_written(uv_write_t *req, int status)
 	struct stream *s = w->s;
 	free(w);
 	if (status != 0 && status != UV_ECANCELED) {
-		fail(s, status, "write");
+		fail_write(s, status, "write");
 	} else if (s->flushing && !s->life.closing && stream_queued(s) == 0) {
 		stream_close(s, NULL, NULL);
 	} else if (!silent(s) && s->was_full && stream_queued(s) <= s->high / 4) {
@@ -258,7 +279,7 @@ static void on_written(uv_write_t *req, int status)
 
 bool stream_send(struct stream *s, const void *bytes, size_t len)
 {
-	if (silent(s))
+	if (silent(s) || s->deaf)
 		return false;
 	if (s->open && stream_queued(s) == 0) { /* the usual case needs no copy */
 		uv_buf_t b = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)MIN(len, 1u << 30));
@@ -298,7 +319,7 @@ size_t stream_queued(const struct stream *s)
 
 void stream_shutdown(struct stream *s)
 {
-	if (s->shutdown_asked || silent(s))
+	if (s->shutdown_asked || s->deaf || silent(s))
 		return;
 	s->shutdown_asked = true;
 	if (s->open)

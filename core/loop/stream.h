@@ -29,6 +29,11 @@ struct stream_ops {
 	void (*on_eof)(void *arg);
 	void (*on_error)(void *arg, const struct err *e);
 	void (*on_drain)(void *arg); /* may be NULL */
+	/* After stream_shutdown: the queue and the end of file are with the kernel. May be NULL. */
+	void (*on_finished)(void *arg);
+	/* Once, when the peer takes no more bytes. May be NULL: then that is an on_error. Otherwise only the writing
+	 * half is dead (stream_send refuses) and what the peer sent before is still read, up to on_eof or on_error. */
+	void (*on_write_error)(void *arg, const struct err *e);
 };
 
 #define STREAM_HIGH_DEFAULT (256 * 1024)
