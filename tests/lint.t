@@ -72,7 +72,7 @@ check 'cppcheck' static_analysis
 scripts() {
 	git ls-files -co --exclude-standard | while read -r file; do
 		head -c 64 "$file" | head -n 1 | grep -qE '^#!.*/(env )?(ba|da)?sh' && echo "$file"
-	done | xargs shellcheck -x -S warning -e SC1090,SC1091
+	done | xargs shellcheck -x -S warning -e SC1090,SC1091,SC2046,SC2154
 }
 check 'shellcheck' scripts
 

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # TAP for shell tests: `. tests/lib/tap.sh`, then ok/is/like/skip, and tap_done at the end.
 # The working folder is the project's root. TMP is a private folder that goes away with the test.
 
