@@ -6,8 +6,9 @@
  * - Each request has a time limit and its callback fires exactly once, from the loop: with the answer, with what the
  *   supervisor said against it, or with ERR_TIMEOUT / ERR_GONE. When the connection breaks, every waiting request,
  *   program and terminal hears of it first, on_closed comes last.
- * - client_close ends everything that was started on the connection; no callback comes afterwards, and the objects of
- *   exec.h and terminal.h that belong to it are gone. It may be called from any callback.
+ * - client_close ends everything on the connection; no callback comes afterwards. Programs and terminals (exec.h,
+ *   terminal.h) are dead then but still belong to their owner, who closes them before or after. All closing may be done
+ *   from any callback.
  * - Texts in answers come from the supervisor, which escapes what a guest said; they are shown as they are. */
 #ifndef CCVM_CLIENT_CLIENT_H
 #define CCVM_CLIENT_CLIENT_H

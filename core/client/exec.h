@@ -45,6 +45,6 @@ void exec_stdin_eof(struct exec *x); /* idempotent */
 void exec_signal(struct exec *x, int signum);
 void exec_pause_output(struct exec *x);
 void exec_resume_output(struct exec *x);
-void exec_close(struct exec *x); /* accepts NULL; no callback afterwards */
+void exec_close(struct exec *x); /* accepts NULL; kills what still runs; no callback afterwards */
 
 #endif

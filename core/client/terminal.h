@@ -53,8 +53,8 @@ bool client_term_is_open(const struct client_term *t);
  * term_key or a code point; mods: enum term_mod (core/term/keys.h). */
 void client_term_key(struct client_term *t, uint32_t key, unsigned mods);
 void client_term_text(struct client_term *t, const void *bytes, size_t len);
-/* One paste; cut into messages, bracketed by the supervisor when the guest asked for that. False (nothing sent) when it
- * is over 1 MiB. */
+/* One paste, bracketed by the supervisor when the guest asked for that (over 64 KiB: in several). False when it
+ * is over 1 MiB or the connection is jammed. */
 bool client_term_paste(struct client_term *t, const void *bytes, size_t len);
 void client_term_resize(struct client_term *t, unsigned rows, unsigned cols);
 
