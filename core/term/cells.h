@@ -2,7 +2,7 @@
  * draws or types needs to know. Plain data; zero is a valid value everywhere (a blank cell with default colours).
  *
  * A cell holds one code point, or, when a base carries combining marks, the index of a cluster in the table of the
- * grid or screen that the cell lies in. Cells of different tables must not be mixed: copy with clusters_copy_cell. */
+ * grid or screen that the cell lies in. Cells of different tables must not be mixed: copy with clusters_copy_cell (clusters.h). */
 #ifndef CCVM_TERM_CELLS_H
 #define CCVM_TERM_CELLS_H
 
@@ -79,45 +79,6 @@ bool cell_same_style(const struct cell *a, const struct cell *b);
 /* 0-255 of the xterm palette to 0xRRGGBB, and the nearest of the 256, 16 or 8 colours. */
 uint32_t colour_palette_rgb(uint8_t index);
 uint8_t colour_nearest(uint32_t colour, unsigned colours);
-
-/* May stand in a cell as a base: a printable character. False for controls, surrogates, noncharacters, bidi
- * controls, zero-width formatting characters and everything over U+10FFFF. */
-bool codepoint_is_base(uint32_t cp);
-/* May follow a base in a cluster: a combining mark or variation selector; no joiner, no bidi control. */
-bool codepoint_is_mark(uint32_t cp);
-/* Terminals and libraries do not agree how wide this one is (emoji, ambiguous width, clusters). ASCII, Latin and box
- * drawing never are. A renderer repositions the cursor after it. */
-bool codepoint_is_width_unsure(uint32_t cp);
-/* UTF-8 of one code point: 1 to 4 bytes, returns how many. Invalid ones become U+FFFD. */
-size_t utf8_encode(uint32_t cp, char out[4]);
-/* One code point from `len` > 0 bytes: returns its length and sets *cp; 0 when the bytes are a valid but unfinished
- * start (at most 3 bytes); a broken byte gives length 1 and U+FFFD. */
-size_t utf8_decode(const uint8_t *bytes, size_t len, uint32_t *cp);
-
-#define CLUSTER_MAX   5    /* base and four marks; ncurses holds no more */
-#define CLUSTERS_MOST 4096 /* different clusters in one table */
-
-/* A bounded set of clusters. Interning the same sequence twice gives the same index. */
-struct cluster {
-	uint32_t chars[CLUSTER_MAX]; /* 0 after the last */
-};
-struct clusters {
-	struct cluster *items; /* owned */
-	uint32_t *slots;       /* owned: hash table of index + 1 */
-	uint32_t count, slot_count;
-};
-
-void clusters_finish(struct clusters *t);
-void clusters_clear(struct clusters *t);
-/* The code for a cell: chars[0] itself for n == 1, else CELL_CLUSTER | index; 0 when the table is full. */
-uint32_t clusters_intern(struct clusters *t, const uint32_t *chars, size_t n);
-/* The code points of a cell's code; returns how many (0 for a blank cell). A bad index gives U+FFFD. */
-size_t clusters_get(const struct clusters *t, uint32_t code, uint32_t out[CLUSTER_MAX]);
-/* Copies a cell from a grid with table `from` into one with table `to`. When `to` is full the marks are lost. */
-struct cell clusters_copy_cell(struct clusters *to, const struct clusters *from, const struct cell *c);
-/* UTF-8 of a cell (a blank one gives a space, a tail nothing); returns the length, no NUL. */
-#define CELL_UTF8_MAX ((size_t)CLUSTER_MAX * 4)
-size_t clusters_cell_utf8(const struct clusters *t, const struct cell *c, char out[CELL_UTF8_MAX]);
 
 enum term_mode {
 	TERM_APP_CURSOR = 1 << 0, /* ?1: arrows are ESC O A */

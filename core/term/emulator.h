@@ -18,6 +18,7 @@
 
 #include "core/base/check.h"
 #include "core/term/cells.h"
+#include "core/term/clusters.h"
 
 struct emulator;
 

@@ -9,6 +9,7 @@
 
 #include "core/base/str.h"
 #include "core/term/cells.h"
+#include "core/term/clusters.h"
 
 struct screen {
 	uint16_t rows, cols;
