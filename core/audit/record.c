@@ -41,7 +41,7 @@ static const struct {
     [AUDIT_CONNECT_TIMEOUT] = {"connect_timeout", "the host did not answer in time"},
     [AUDIT_LIMIT] = {"limit", "too many connections are open"},
     [AUDIT_POLICY_BAD] = {"policy_bad", "the new policy has an error, the old one stays"},
-    [AUDIT_CLIENT_GONE] = {"client_gone", "the guest went away before the connection stood"},
+    [AUDIT_STOPPED] = {"stopped", "the proxy was stopped"},
 };
 static_assert(ARRAY_LEN(WHY) == AUDIT_WHY_COUNT, "a name and a text for each reason");
 
@@ -137,7 +137,7 @@ static void put_extras(struct line *l, const struct audit_record *r)
 		put(l, ",\"end\":\"%s\"", audit_end_name(r->end));
 	}
 	if (r->raw_len) {
-		put_bytes(l, "raw", r->raw, MIN(r->raw_len, sizeof(r->raw)), CAP_RAW);
+		put_bytes(l, "raw", r->raw, MIN(r->raw_len, (size_t)AUDIT_RAW_MAX), CAP_RAW);
 		put(l, ",\"raw_len\":%zu", r->raw_len);
 	}
 	if (r->event == AUDIT_START || r->event == AUDIT_POLICY)

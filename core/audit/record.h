@@ -43,9 +43,9 @@ enum audit_why {
 	AUDIT_RESOLVE_TIMEOUT,
 	AUDIT_CONNECT_FAILED,
 	AUDIT_CONNECT_TIMEOUT,
-	AUDIT_LIMIT,       /* too many tunnels */
-	AUDIT_POLICY_BAD,  /* the new policy text has an error */
-	AUDIT_CLIENT_GONE, /* the guest went away before the tunnel stood */
+	AUDIT_LIMIT,      /* too many tunnels */
+	AUDIT_POLICY_BAD, /* the new policy text has an error */
+	AUDIT_STOPPED,    /* the proxy was stopped before the tunnel stood */
 	AUDIT_WHY_COUNT
 };
 
