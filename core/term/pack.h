@@ -1,0 +1,31 @@
+/* Rows of cells as few bytes: what the scrollback keeps and what goes over the wire. Text is UTF-8, styles are written when
+ * they change, repeats once. A log line costs its text and some ten bytes; the worst row of TERM_COLS_MAX cells
+ * costs less than PACK_ROW_MAX.
+ *
+ * Operations, each one byte with its operands (numbers big-endian):
+ *   FG BG UL u32   ATTRS u16    the style from here on; starts at defaults, zero attributes
+ *   TEXT u16 n, n bytes         narrow cells, one per code point
+ *   WIDE u16 n, n bytes         wide cells (with their tails), one per code point
+ *   BLANK u16 n                 n cells that nothing was written to
+ *   REPEAT u16 n, UTF-8         n times the same narrow code point
+ *   CLUSTER u8 n|0x80 if wide, UTF-8   one cell of n code points */
+#ifndef CCVM_TERM_PACK_H
+#define CCVM_TERM_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/buf.h"
+#include "core/term/cells.h"
+#include "core/term/clusters.h"
+
+#define PACK_ROW_MAX ((size_t)TERM_COLS_MAX * 48)
+
+/* Appends the first `used` cells; blank ones at the end are left out. A wide cell without its tail (cut by a narrower
+ * screen) becomes blank. */
+void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters);
+/* Writes at most `most` cells; their number goes to *used. False unless the bytes are exactly such a row: known operations,
+ * printable characters, valid colours and attributes, no more than `most` columns. */
+bool unpack_row(struct bytes packed, struct cell *out, size_t most, struct clusters *clusters, size_t *used);
+
+#endif
