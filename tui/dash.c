@@ -1,0 +1,529 @@
+/* The selection is a name and the place in the feed are serial numbers, never indexes: VMs and rows come and go at any
+ * time, and what the operator looks at must not change under the finger. A question holds copies of what it asks about,
+ * so that "y" means what was read. */
+#include "tui/dash.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/mem.h"
+#include "core/term/keys.h"
+#include "tui/bar_view.h"
+#include "tui/feed_view.h"
+#include "tui/help_view.h"
+#include "tui/keymap.h"
+#include "tui/layout.h"
+#include "tui/list_view.h"
+#include "tui/pane_view.h"
+
+#define NOTICE_SIZE 401
+
+enum question { QUESTION_NONE, QUESTION_STOP, QUESTION_ALLOW };
+
+struct dash {
+	const struct dash_ops *ops; /* kept */
+	void *arg;
+	char detach;
+	char detach_name[KEY_NAME_SIZE];
+	int rows, cols;
+
+	char selected[VM_NAME_MAX + 1]; /* "": none */
+	size_t selected_at;             /* where it was, for when it goes away */
+	size_t list_top;
+	struct feed_place feed;
+	bool in_feed, zoomed, help;
+	int help_top;
+	bool typing;
+	bool just_left; /* the key before this one left typing */
+
+	enum question question;
+	char about_vm[VM_NAME_MAX + 1];
+	char about_rule[sizeof(((struct feed_entry *)0)->target)];
+	char notice[NOTICE_SIZE]; /* "": none */
+};
+
+/* The data of one event, with the selection looked up in them. */
+struct view {
+	struct model model;
+	size_t at;                 /* of the selected VM; SIZE_MAX: none */
+	const struct fleet_vm *vm; /* NULL: none */
+	struct layout layout;
+};
+
+struct dash *dash_create(const struct dash_ops *ops, void *arg, char detach)
+{
+	struct dash *d = mem_alloc(sizeof(*d));
+	d->ops = ops;
+	d->arg = arg;
+	d->detach = detach;
+	d->rows = d->cols = 1;
+	key_name((uint32_t)tolower((unsigned char)detach | 0x40), TERM_CTRL, d->detach_name);
+	return d;
+}
+
+void dash_destroy(struct dash *d)
+{
+	free(d);
+}
+
+void dash_resize(struct dash *d, int rows, int cols)
+{
+	d->rows = MIN(MAX(rows, 1), CANVAS_MAX);
+	d->cols = MIN(MAX(cols, 1), CANVAS_MAX);
+}
+
+void dash_notice(struct dash *d, const char *text)
+{
+	snprintf(d->notice, sizeof(d->notice), "%s", text);
+}
+
+static void noticef(struct dash *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void noticef(struct dash *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(d->notice, sizeof(d->notice), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- what there is now ---- */
+
+static void select_at(struct dash *d, struct view *v, size_t at)
+{
+	if (v->model.vm_count == 0) {
+		d->selected[0] = '\0';
+		v->at = SIZE_MAX;
+		v->vm = NULL;
+		return;
+	}
+	v->at = MIN(at, v->model.vm_count - 1);
+	v->vm = v->model.vms[v->at];
+	d->selected_at = v->at;
+	snprintf(d->selected, sizeof(d->selected), "%s", v->vm->status.name);
+}
+
+static size_t find_vm(const struct model *m, const char *name)
+{
+	for (size_t i = 0; i < m->vm_count; i++) {
+		if (strcmp(m->vms[i]->status.name, name) == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static bool has_pane_of(const struct view *v, enum pane_link link)
+{
+	return v->vm && v->model.pane.link == link && strcmp(v->model.pane.vm, v->vm->status.name) == 0;
+}
+
+static void stop_typing_if_over(struct dash *d, const struct view *v, const char *was)
+{
+	if (!d->typing)
+		return;
+	if (!v->vm || strcmp(v->vm->status.name, was) != 0)
+		noticef(d, "%s is gone", was);
+	else if (v->vm->status.state != VM_READY)
+		noticef(d, "%s is %s", was, vm_state_name(v->vm->status.state));
+	else if (has_pane_of(v, PANE_ENDED) || has_pane_of(v, PANE_BROKEN))
+		noticef(d, "%s: %s", was, v->model.pane.why);
+	else
+		return;
+	d->typing = false;
+}
+
+static void place_all(const struct dash *d, struct view *v)
+{
+	struct layout_wish wish = {
+	    .rows = d->rows,
+	    .cols = d->cols,
+	    .list_cols = list_view_cols(&v->model),
+	    .list_rows = list_view_rows(&v->model),
+	    .zoomed = d->zoomed,
+	};
+	layout_compute(&v->layout, &wish);
+	if (d->typing && rect_is_empty(v->layout.pane)) {
+		wish.zoomed = true; /* nobody types blindly */
+		layout_compute(&v->layout, &wish);
+	}
+}
+
+static void look(struct dash *d, struct view *v)
+{
+	char was[VM_NAME_MAX + 1];
+	*v = (struct view){.at = SIZE_MAX};
+	d->ops->get_model(d->arg, &v->model);
+	snprintf(was, sizeof(was), "%s", d->selected);
+	size_t at = find_vm(&v->model, d->selected);
+	select_at(d, v, at != SIZE_MAX ? at : d->selected_at);
+	stop_typing_if_over(d, v, was);
+	place_all(d, v);
+}
+
+static int feed_rows(const struct view *v)
+{
+	return MAX(v->layout.feed.rows, 1);
+}
+
+/* ---- actions ---- */
+
+static size_t page_of(const struct dash *d, const struct view *v)
+{
+	if (d->in_feed)
+		return (size_t)feed_rows(v);
+	struct list_view list = {.model = &v->model, .selected = v->at, .top = d->list_top};
+	return list_view_page(&list, v->layout.list.rows);
+}
+
+static void move(struct dash *d, struct view *v, long by)
+{
+	if (d->in_feed) {
+		feed_place_move(&d->feed, &v->model, feed_rows(v), by);
+		return;
+	}
+	if (!v->vm)
+		return;
+	size_t at = by < 0 ? v->at - MIN(v->at, (size_t)-by) : v->at + (size_t)by;
+	select_at(d, v, at);
+}
+
+static void do_next(struct dash *d, struct view *v)
+{
+	move(d, v, 1);
+}
+
+static void do_previous(struct dash *d, struct view *v)
+{
+	move(d, v, -1);
+}
+
+static void do_first(struct dash *d, struct view *v)
+{
+	move(d, v, -(long)INT32_MAX);
+}
+
+static void do_last(struct dash *d, struct view *v)
+{
+	move(d, v, INT32_MAX);
+}
+
+static void do_page_down(struct dash *d, struct view *v)
+{
+	move(d, v, (long)page_of(d, v));
+}
+
+static void do_page_up(struct dash *d, struct view *v)
+{
+	move(d, v, -(long)page_of(d, v));
+}
+
+static void leave_feed(struct dash *d)
+{
+	d->in_feed = false;
+	feed_place_release(&d->feed);
+}
+
+static void do_zoom(struct dash *d, struct view *v)
+{
+	(void)v;
+	d->zoomed = !d->zoomed;
+	if (d->zoomed && d->in_feed)
+		leave_feed(d); /* it is not on the screen now */
+}
+
+static void do_type(struct dash *d, struct view *v)
+{
+	if (!v->vm)
+		return;
+	if (v->vm->status.state != VM_READY) {
+		do_zoom(d, v); /* there is only something to read: all of it, and back */
+		return;
+	}
+	if (has_pane_of(v, PANE_ENDED) || has_pane_of(v, PANE_BROKEN))
+		d->ops->reopen_pane(d->arg);
+	d->typing = true;
+	place_all(d, v);
+	if (rect_is_empty(v->layout.pane)) {
+		d->typing = false;
+		dash_notice(d, "too small to type");
+	}
+}
+
+static void do_focus(struct dash *d, struct view *v)
+{
+	if (d->in_feed) {
+		leave_feed(d);
+		return;
+	}
+	d->zoomed = false;
+	place_all(d, v);
+	if (rect_is_empty(v->layout.feed)) {
+		dash_notice(d, "too small for the feed");
+		return;
+	}
+	d->in_feed = true;
+	feed_place_hold(&d->feed, &v->model, feed_rows(v));
+}
+
+static const struct feed_entry *row_under_cursor(struct dash *d, const struct view *v)
+{
+	struct feed_window w = feed_place_find(&d->feed, &v->model, feed_rows(v));
+	return w.selected < v->model.denial_count ? v->model.denials[w.selected] : NULL;
+}
+
+static void do_jump(struct dash *d, struct view *v)
+{
+	const struct feed_entry *e = row_under_cursor(d, v);
+	size_t at = e ? find_vm(&v->model, e->vm) : SIZE_MAX;
+	if (at == SIZE_MAX)
+		return;
+	select_at(d, v, at);
+	leave_feed(d);
+}
+
+/* "host:port" with nothing that has a meaning of its own in a rule: a guest chooses this text, and must not get more
+ * allowed than the operator reads. */
+static bool is_plain_target(const char *target)
+{
+	const char *colon = strrchr(target, ':');
+	if (!colon || colon == target || !colon[1])
+		return false;
+	for (const char *p = target; p < colon; p++) {
+		if (!isalnum((unsigned char)*p) && !strchr("-._", *p))
+			return false;
+	}
+	return strspn(colon + 1, "0123456789") == strlen(colon + 1);
+}
+
+static const struct feed_entry *newest_of(const struct model *m, const char *vm)
+{
+	for (size_t i = m->denial_count; i > 0; i--) {
+		if (strcmp(m->denials[i - 1]->vm, vm) == 0)
+			return m->denials[i - 1];
+	}
+	return NULL;
+}
+
+static void do_allow(struct dash *d, struct view *v)
+{
+	const struct feed_entry *e = d->in_feed ? row_under_cursor(d, v) : newest_of(&v->model, d->selected);
+	if (!e) {
+		dash_notice(d, "nothing was refused here");
+		return;
+	}
+	if (!is_plain_target(e->target)) {
+		noticef(d, "%s names no host that could be allowed", e->target);
+		return;
+	}
+	d->question = QUESTION_ALLOW;
+	snprintf(d->about_vm, sizeof(d->about_vm), "%s", e->vm);
+	snprintf(d->about_rule, sizeof(d->about_rule), "%s", e->target);
+}
+
+static void do_stop(struct dash *d, struct view *v)
+{
+	if (!v->vm)
+		return;
+	if (!vm_state_is_live(v->vm->status.state)) {
+		noticef(d, "%s does not run", d->selected);
+		return;
+	}
+	d->question = QUESTION_STOP;
+	snprintf(d->about_vm, sizeof(d->about_vm), "%s", d->selected);
+}
+
+static void do_help(struct dash *d, struct view *v)
+{
+	(void)v;
+	d->help = true;
+	d->help_top = 0;
+}
+
+static void do_redraw(struct dash *d, struct view *v)
+{
+	(void)v;
+	d->ops->repaint(d->arg);
+}
+
+static void do_suspend(struct dash *d, struct view *v)
+{
+	(void)v;
+	d->ops->suspend(d->arg);
+}
+
+static void do_quit(struct dash *d, struct view *v)
+{
+	(void)v;
+	d->ops->quit(d->arg);
+}
+
+static void (*const HANDLERS[ACTION_COUNT])(struct dash *d, struct view *v) = {
+    [ACTION_NEXT] = do_next,   [ACTION_PREVIOUS] = do_previous,   [ACTION_FIRST] = do_first,
+    [ACTION_LAST] = do_last,   [ACTION_PAGE_DOWN] = do_page_down, [ACTION_PAGE_UP] = do_page_up,
+    [ACTION_TYPE] = do_type,   [ACTION_JUMP] = do_jump,           [ACTION_FOCUS] = do_focus,
+    [ACTION_ALLOW] = do_allow, [ACTION_ZOOM] = do_zoom,           [ACTION_STOP] = do_stop,
+    [ACTION_HELP] = do_help,   [ACTION_REDRAW] = do_redraw,       [ACTION_SUSPEND] = do_suspend,
+    [ACTION_QUIT] = do_quit,
+};
+
+/* ---- keys ---- */
+
+static bool is_detach(const struct dash *d, uint32_t key, unsigned mods)
+{
+	uint8_t bytes[KEY_BYTES_MAX];
+	return key_encode(key, mods, 0, bytes) == 1 && bytes[0] == (uint8_t)d->detach;
+}
+
+static void answer(struct dash *d, uint32_t key, unsigned mods)
+{
+	enum question asked = d->question;
+	bool yes = (key == 'y' || key == 'Y') && !(mods & (TERM_ALT | TERM_CTRL));
+	bool no = key == 'n' || key == 'N' || key == 'q' || key == TERM_KEY_ESCAPE ||
+	          (key == 'c' && mods == TERM_CTRL);
+	if (!yes && !no)
+		return; /* still asking */
+	d->question = QUESTION_NONE;
+	if (!yes)
+		dash_notice(d, "nothing was done");
+	else if (asked == QUESTION_ALLOW)
+		d->ops->allow(d->arg, d->about_vm, d->about_rule);
+	else
+		d->ops->stop(d->arg, d->about_vm);
+}
+
+static void help_key(struct dash *d, uint32_t key, unsigned mods)
+{
+	switch ((int)keymap_find(KEYS_LIST, key, mods)) {
+	case ACTION_NEXT: d->help_top++; return;
+	case ACTION_PREVIOUS: d->help_top = MAX(d->help_top - 1, 0); return;
+	case ACTION_PAGE_DOWN: d->help_top += d->rows / 2; return;
+	case ACTION_PAGE_UP: d->help_top = MAX(d->help_top - d->rows / 2, 0); return;
+	default: d->help = false;
+	}
+}
+
+static void command_key(struct dash *d, struct view *v, uint32_t key, unsigned mods)
+{
+	enum action action = keymap_find(d->in_feed ? KEYS_FEED : KEYS_LIST, key, mods);
+	if (HANDLERS[action]) {
+		HANDLERS[action](d, v);
+		return;
+	}
+	char name[KEY_NAME_SIZE];
+	key_name(key, mods, name);
+	if (v->vm && v->vm->status.state == VM_READY)
+		noticef(d, "%s does nothing here; Enter types into %s, ? shows all keys", name, d->selected);
+	else
+		noticef(d, "%s does nothing here; ? shows all keys", name);
+}
+
+void dash_key(struct dash *d, uint32_t key, unsigned mods)
+{
+	struct view v;
+	look(d, &v);
+	bool detach = is_detach(d, key, mods);
+	if (d->typing) {
+		if (detach) {
+			d->typing = false;
+			d->just_left = true;
+		} else {
+			d->ops->send_key(d->arg, key, mods);
+		}
+		return;
+	}
+	bool twice = d->just_left && detach;
+	d->just_left = false;
+	d->notice[0] = '\0';
+	if (twice && has_pane_of(&v, PANE_LIVE)) {
+		d->typing = true;
+		d->ops->send_key(d->arg, key, mods);
+	} else if (d->question != QUESTION_NONE) {
+		answer(d, key, mods);
+	} else if (d->help) {
+		help_key(d, key, mods);
+	} else {
+		command_key(d, &v, key, mods);
+	}
+}
+
+void dash_paste(struct dash *d, struct bytes text, bool first, bool last)
+{
+	struct view v;
+	look(d, &v);
+	if (d->typing)
+		d->ops->send_paste(d->arg, text, first, last);
+	else if (first) /* its characters must not act as keys */
+		dash_notice(d, "a paste goes to a VM while typing: Enter first");
+}
+
+/* ---- picture ---- */
+
+static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
+{
+	char question[NOTICE_SIZE];
+	struct status_view status = {
+	    .context = d->in_feed ? KEYS_FEED : KEYS_LIST,
+	    .typing = d->typing ? d->selected : NULL,
+	    .detach = d->detach_name,
+	    .notice = d->notice[0] ? d->notice : NULL,
+	};
+	if (d->question == QUESTION_ALLOW)
+		snprintf(question, sizeof(question), "allow %s for %s?", d->about_rule, d->about_vm);
+	else if (d->question == QUESTION_STOP)
+		snprintf(question, sizeof(question), "stop %s?", d->about_vm);
+	if (d->question != QUESTION_NONE)
+		status.question = question;
+	status_view_draw(c, v->layout.status, &status);
+}
+
+void dash_draw(struct dash *d, struct canvas *c)
+{
+	struct view v;
+	look(d, &v);
+	canvas_resize(c, d->rows, d->cols);
+	canvas_clear(c);
+	title_view_draw(c, v.layout.title, &v.model);
+
+	struct list_view list = {
+	    .model = &v.model, .selected = v.at, .top = d->list_top, .focused = !d->in_feed && !d->typing};
+	list.top = d->list_top = list_view_scroll(&list, v.layout.list.rows);
+	list_view_draw(c, v.layout.list, &list);
+
+	struct pane_view pane = {.model = &v.model, .vm = v.vm, .typing = d->typing};
+	pane_view_draw(c, &v.layout, &pane);
+
+	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
+	feed.window = feed_place_find(&d->feed, &v.model, feed_rows(&v));
+	feed_view_draw(c, v.layout.feed_rule, v.layout.feed, &feed);
+
+	draw_status(d, c, &v);
+	if (d->help)
+		d->help_top = help_view_draw(c, d->help_top, d->detach_name);
+}
+
+struct dash_pane dash_wanted_pane(struct dash *d)
+{
+	struct view v;
+	struct dash_pane want = {.rows = 0};
+	look(d, &v);
+	if (!v.vm || v.vm->status.state != VM_READY)
+		return want;
+	snprintf(want.vm, sizeof(want.vm), "%s", v.vm->status.name);
+	want.rows = (unsigned)MAX(v.layout.pane.rows, 0);
+	want.cols = (unsigned)MAX(v.layout.pane.cols, 0);
+	return want;
+}
+
+const char *dash_selected(struct dash *d)
+{
+	struct view v;
+	look(d, &v);
+	return d->selected;
+}
+
+bool dash_is_typing(const struct dash *d)
+{
+	return d->typing;
+}

@@ -1,0 +1,62 @@
+#include "tui/theme.h"
+
+#include "core/base/check.h"
+#include "core/term/cells.h"
+
+#define S(NAME, name, letter) [STYLE_##NAME] = {name, letter},
+static const struct {
+	const char *name;
+	char letter;
+} STYLES[] = {THEME_STYLES(S)};
+#undef S
+static_assert(ARRAY_LEN(STYLES) == STYLE_COUNT, "every style has a name");
+
+enum { RED = 1, GREEN, YELLOW, BLUE, MAGENTA, CYAN };
+
+#define LOOK(colour, attributes)                                   \
+	{                                                          \
+		.fg = COLOUR_INDEXED(colour), .attrs = attributes, \
+	}
+
+const struct theme theme_default = {
+    .looks =
+        {
+            [STYLE_TITLE] = {.attrs = CELL_BOLD},
+            [STYLE_TITLE_ALERT] = LOOK(RED, CELL_BOLD),
+            [STYLE_KEY] = {.attrs = CELL_BOLD},
+            [STYLE_MUTED] = {.attrs = CELL_DIM},
+            [STYLE_BORDER] = {.attrs = CELL_DIM},
+            [STYLE_BORDER_TYPING] = LOOK(GREEN, CELL_BOLD),
+            [STYLE_HEADING] = {.attrs = CELL_DIM},
+            [STYLE_SELECTED] = {.attrs = CELL_REVERSE},
+            [STYLE_SELECTED_IDLE] = {.attrs = CELL_BOLD},
+            [STYLE_STATE_BUSY] = LOOK(CYAN, 0),
+            [STYLE_STATE_READY] = LOOK(GREEN, 0),
+            [STYLE_STATE_STOPPED] = {.attrs = CELL_DIM},
+            [STYLE_STATE_FAILED] = LOOK(RED, CELL_BOLD),
+            [STYLE_DENIED] = LOOK(YELLOW, 0),
+            [STYLE_NOTICE] = LOOK(CYAN, CELL_BOLD),
+            [STYLE_MODE_COMMAND] = {.attrs = CELL_BOLD},
+            [STYLE_MODE_TYPING] = LOOK(GREEN, CELL_BOLD | CELL_REVERSE),
+            [STYLE_QUESTION] = {.attrs = CELL_BOLD | CELL_REVERSE},
+        },
+};
+
+struct theme_look theme_look(const struct theme *t, enum theme_style style, bool colours)
+{
+	CHECK((unsigned)style < STYLE_COUNT);
+	struct theme_look look = t->looks[style];
+	if (!colours)
+		look.fg = look.bg = COLOUR_DEFAULT;
+	return look;
+}
+
+const char *theme_style_name(enum theme_style style)
+{
+	return STYLES[(unsigned)style < STYLE_COUNT ? style : STYLE_PLAIN].name;
+}
+
+char theme_style_letter(enum theme_style style)
+{
+	return STYLES[(unsigned)style < STYLE_COUNT ? style : STYLE_PLAIN].letter;
+}
