@@ -1,5 +1,6 @@
 #include "core/client/client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,7 +350,7 @@ struct client *client_connect(struct loop *loop, const char *vm, const struct cl
 		return NULL;
 	}
 	c->loop = loop;
-	strncpy(c->vm, vm, sizeof(c->vm) - 1);
+	snprintf(c->vm, sizeof(c->vm), "%s", vm);
 	c->ops = ops;
 	c->arg = arg;
 	list_init(&c->conversations);

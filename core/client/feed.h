@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/err.h"
 #include "core/base/parse.h" /* VM_NAME_MAX */
 
 struct loop;
@@ -38,8 +37,8 @@ struct feed_entry {
 
 /* `keep`: at most this many entries in all; `per_vm`: how many old records of each VM are read at first. on_change comes from
  * the loop, once for many entries. */
-struct feed *feed_open(struct loop *loop, size_t keep, size_t per_vm, void (*on_change)(void *arg), void *arg,
-                       struct err *e) MUST_USE;
+struct feed *feed_open(struct loop *loop, size_t keep, size_t per_vm, void (*on_change)(void *arg),
+                       void *arg) MUST_USE;
 void feed_close(struct feed *f); /* accepts NULL; no callback afterwards */
 
 /* 0 is the oldest. Sorted by time; valid until the next turn of the loop. */

@@ -1,8 +1,8 @@
 /* All VMs of this user, always up to date: for the dashboard and for `ccvm ls`.
  *
- * The set of VMs is the set of state folders (plus runtime folders whose state is being made). A VM with a live
- * supervisor is watched over its control socket; for the others the recorded status counts. A record that says the VM
- * lives while nobody holds its lock is a lie of a dead supervisor: such a VM is shown as failed, with that reason. */
+ * The set of VMs is the set of state folders that hold a vm.json. A VM with a live supervisor is watched over its
+ * control socket; for the others the recorded status counts. A record that says that the VM lives while its supervisor
+ * (pid and start time) is gone is a lie of the dead: such a VM is shown as failed, with that reason. */
 #ifndef CCVM_CLIENT_FLEET_H
 #define CCVM_CLIENT_FLEET_H
 
