@@ -208,7 +208,7 @@ static void on_limit(void *arg)
 {
 	struct lookup *l = arg;
 	struct err e = ERR_INIT;
-	err_set(&e, ERR_TIMEOUT, "%s: no answer within %d s", l->host, RESOLVE_LIMIT_MS / 1000);
+	err_set(&e, ERR_TIMEOUT, "%s: no answer in time", l->host);
 	finish(l, NULL, &e);
 }
 
@@ -223,7 +223,7 @@ resolver_look_up(struct resolver *r, const char *host, uint16_t port,
 	l->arg = arg;
 	snprintf(l->host, sizeof(l->host), "%s", host);
 	l->limit = timer_create_on(r->loop, on_limit, l);
-	timer_once(l->limit, RESOLVE_LIMIT_MS);
+	timer_once(l->limit, r->source->limit_ms ? r->source->limit_ms : RESOLVE_LIMIT_MS);
 	list_init(&l->link);
 	list_append(&r->waiting, &l->link);
 	start_waiting(r);

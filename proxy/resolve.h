@@ -29,6 +29,7 @@ struct resolve_source {
 	int (*get)(const char *name, const char *service, const struct addrinfo *hints,
 	           struct addrinfo **out);
 	void (*release)(struct addrinfo *list);
+	unsigned limit_ms; /* 0: RESOLVE_LIMIT_MS */
 };
 
 struct resolve_answer {
