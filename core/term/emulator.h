@@ -23,7 +23,7 @@
 struct emulator;
 
 #define EMULATOR_SCROLLBACK_DEFAULT 10000 /* lines */
-#define EMULATOR_HOLD_MS            500   /* the longest time that synchronised output delays drawing */
+#define EMULATOR_HOLD_MS            150   /* the longest time that synchronised output delays drawing */
 
 /* Callbacks fire from inside emulator_* calls and must not call back into the emulator. Any may be NULL. */
 struct emulator_ops {

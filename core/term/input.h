@@ -40,9 +40,9 @@ struct input {
 	uint8_t state;
 	uint8_t seq[64]; /* an unfinished sequence or character */
 	size_t seq_len;
-	bool seq_overlong;
-	bool pasting;
-	bool paste_started; /* a part was delivered */
+	bool alt;            /* ESC came before it */
+	uint8_t paste_match; /* bytes of the end mark of a paste seen so far */
+	bool paste_started;  /* a part was delivered */
 	struct buf paste;
 };
 

@@ -1,0 +1,351 @@
+#include "core/term/emulator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/mem.h"
+#include "core/term/keys.h"
+#include "core/term/state.h"
+#include "core/term/unicode.h"
+
+#define REPLY_MAX 256
+
+/* ---- what the engine does to the cells --------------------------------------------------------------------------- */
+
+static void on_glyph(void *arg, int row, int col, uint32_t code, int width)
+{
+	struct emulator *e = arg;
+	if (width < 1)
+		return;
+	struct cell c = e->pen;
+	c.code = code;
+	c.width = width > 1 ? CELL_WIDE : CELL_NARROW;
+	grid_put(&e->screens[e->active], row, col, &c);
+	e->glyph_row = row;
+	e->glyph_col = col;
+	e->glyph_code = code;
+}
+
+static void on_erase(void *arg, int top, int left, int bottom, int right)
+{
+	struct emulator *e = arg;
+	grid_erase(&e->screens[e->active], (struct rect){top, left, bottom, right}, e->pen.bg);
+}
+
+static void on_scroll(void *arg, int top, int left, int bottom, int right, int down, int rightward)
+{
+	struct emulator *e = arg;
+	bool leaves = top <= 0 && e->active == 0 && !e->deleting_lines;
+	grid_scroll(&e->screens[e->active], (struct rect){top, left, bottom, right}, down, rightward,
+	            e->pen.bg, leaves ? e->history : NULL, &e->clusters);
+}
+
+static void on_alternate(void *arg, bool on)
+{
+	struct emulator *e = arg;
+	int col;
+	engine_cursor(e->engine, &e->parked_row[e->active], &col);
+	e->active = on ? 1 : 0;
+	e->modes = on ? e->modes | TERM_ALT_SCREEN : e->modes & ~(unsigned)TERM_ALT_SCREEN;
+	e->glyph_row = -1;
+	state_touch_all(e);
+}
+
+static const struct engine_ops ENGINE_OPS = {
+    .glyph = on_glyph, .erase = on_erase, .scroll = on_scroll, .alternate = on_alternate};
+
+/* ---- shared with sequences.c and strings.c ----------------------------------------------------------------------- */
+
+static void reply_bytes(struct emulator *e, const void *bytes, size_t len)
+{
+	if (len > 0 && e->ops.write_reply != NULL)
+		e->ops.write_reply(e->arg, bytes, len);
+}
+
+void state_reply(struct emulator *e, const char *fmt, ...)
+{
+	char text[REPLY_MAX];
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	CHECK(n >= 0 && (size_t)n < sizeof(text));
+	reply_bytes(e, text, (size_t)n);
+}
+
+void state_set_title(struct emulator *e, const char *title)
+{
+	if (strcmp(e->title, title) == 0)
+		return;
+	memmove(e->title, title, strlen(title) + 1);
+	e->title_stamp = e->generation;
+	if (e->ops.on_title != NULL)
+		e->ops.on_title(e->arg, e->title);
+}
+
+void state_touch_all(struct emulator *e)
+{
+	for (unsigned i = 0; i < 2; i++)
+		e->screens[i].stamp = e->generation;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static unsigned clamp(unsigned v, unsigned low, unsigned high)
+{
+	return MIN(MAX(v, low), high);
+}
+
+struct emulator *emulator_create(unsigned rows, unsigned cols, const struct emulator_ops *ops, void *arg)
+{
+	struct emulator *e = mem_alloc(sizeof(*e));
+	e->rows = clamp(rows, TERM_ROWS_MIN, TERM_ROWS_MAX);
+	e->cols = clamp(cols, TERM_COLS_MIN, TERM_COLS_MAX);
+	if (ops != NULL)
+		e->ops = *ops;
+	e->arg = arg;
+	e->generation = 1;
+	e->glyph_row = -1;
+	e->default_fg = COLOUR_RGB(0xd0, 0xd0, 0xd0);
+	e->default_bg = COLOUR_RGB(0, 0, 0);
+	e->history = scrollback_create(EMULATOR_SCROLLBACK_DEFAULT);
+	for (unsigned i = 0; i < 2; i++)
+		grid_init(&e->screens[i], e->rows, e->cols, &e->generation);
+	filter_init(&e->filter, &SEQUENCE_OPS, e);
+	e->engine = engine_create(e->rows, e->cols, &ENGINE_OPS, e);
+	sequences_reset(e, 0);
+	return e;
+}
+
+void emulator_destroy(struct emulator *e)
+{
+	if (e == NULL)
+		return;
+	engine_destroy(e->engine);
+	filter_finish(&e->filter);
+	for (unsigned i = 0; i < 2; i++)
+		grid_finish(&e->screens[i]);
+	scrollback_destroy(e->history);
+	clusters_finish(&e->clusters);
+	free(e);
+}
+
+void emulator_set_scrollback(struct emulator *e, unsigned lines)
+{
+	scrollback_set_limit(e->history, lines);
+}
+
+void emulator_set_default_colours(struct emulator *e, uint32_t fg, uint32_t bg)
+{
+	bool changed = e->default_bg != bg;
+	e->default_fg = fg;
+	e->default_bg = bg;
+	if (changed && (e->modes & MODE_COLOUR_REPORT))
+		sequences_report_colours(e);
+}
+
+void emulator_write(struct emulator *e, const void *bytes, size_t len)
+{
+	e->generation++;
+	filter_write(&e->filter, bytes, len);
+}
+
+void emulator_reset(struct emulator *e)
+{
+	static const uint8_t RESET[] = {0x18, 0x1b, 'c'}; /* CAN ends whatever was unfinished */
+	emulator_write(e, RESET, sizeof(RESET));
+	state_set_title(e, "");
+}
+
+/* Margins of the old size must be gone before libvterm sees the new one, and its cursor is put where the grid moved the
+ * lines. The screen that is not shown is moved by where its cursor was left. */
+void emulator_resize(struct emulator *e, unsigned rows, unsigned cols)
+{
+	rows = clamp(rows, TERM_ROWS_MIN, TERM_ROWS_MAX);
+	cols = clamp(cols, TERM_COLS_MIN, TERM_COLS_MAX);
+	if (rows == e->rows && cols == e->cols)
+		return;
+	int row, col;
+	engine_cursor(e->engine, &row, &col);
+	engine_csi(e->engine, 'r', -1, -1);
+	e->region_top = 0;
+	e->generation++;
+	for (unsigned i = 0; i < 2; i++) {
+		int *cursor_row = i == e->active ? &row : &e->parked_row[i], before = *cursor_row;
+		grid_resize(&e->screens[i], rows, cols, cursor_row, i == 0 ? e->history : NULL, &e->clusters);
+		e->saved[i].row += *cursor_row - before;
+	}
+	e->rows = rows;
+	e->cols = cols;
+	engine_resize(e->engine, rows, cols);
+	sequences_move_cursor(e, row, col);
+	e->glyph_row = -1;
+	e->filter.after_base = false;
+	e->modes &= ~(unsigned)MODE_SYNC; /* the guest will draw anew */
+}
+
+/* ---- input ------------------------------------------------------------------------------------------------------- */
+
+void emulator_key(struct emulator *e, uint32_t key, unsigned mods)
+{
+	uint8_t bytes[KEY_BYTES_MAX];
+	reply_bytes(e, bytes, key_encode(key, mods, e->modes & TERM_MODE_ALL, bytes));
+}
+
+void emulator_text(struct emulator *e, const void *utf8, size_t len)
+{
+	reply_bytes(e, utf8, len);
+}
+
+void emulator_focus(struct emulator *e, bool focused)
+{
+	if (e->modes & TERM_FOCUS_EVENTS)
+		state_reply(e, "\x1b[%c", focused ? 'I' : 'O');
+}
+
+/* One byte of a paste. C2 is held back until it is sure that it does not begin a C1 control. */
+static void paste_byte(struct emulator *e, uint8_t c, struct buf *out)
+{
+	bool after_cr = e->paste_cr, after_c2 = e->paste_c2;
+	e->paste_cr = c == '\r';
+	e->paste_c2 = false;
+	if (after_c2) {
+		if (c >= 0x80 && c <= 0x9f)
+			return;
+		buf_put_u8(out, 0xc2);
+	}
+	if (c == 0xc2)
+		e->paste_c2 = true;
+	else if (c == '\n' && !after_cr)
+		buf_put_u8(out, '\r');
+	else if (c == '\t' || c == '\r' || (c >= 0x20 && c != 0x7f))
+		buf_put_u8(out, c);
+}
+
+void emulator_paste_part(struct emulator *e, const void *bytes, size_t len, bool first, bool last)
+{
+	const uint8_t *p = bytes;
+	struct buf out = BUF_INIT(len + 16);
+	if (first) {
+		e->paste_bracketed = (e->modes & TERM_BRACKETED_PASTE) != 0;
+		e->paste_cr = e->paste_c2 = false;
+		if (e->paste_bracketed)
+			buf_put(&out, "\x1b[200~", 6);
+	}
+	for (size_t i = 0; i < len; i++)
+		paste_byte(e, p[i], &out);
+	if (last && e->paste_bracketed)
+		buf_put(&out, "\x1b[201~", 6);
+	if (last)
+		e->paste_bracketed = false;
+	CHECK(buf_ok(&out));
+	reply_bytes(e, out.data, out.len);
+	buf_finish(&out);
+}
+
+void emulator_paste(struct emulator *e, const void *bytes, size_t len)
+{
+	emulator_paste_part(e, bytes, len, true, true);
+}
+
+/* ---- looking at it ----------------------------------------------------------------------------------------------- */
+
+uint64_t emulator_generation(const struct emulator *e)
+{
+	return e->generation;
+}
+
+unsigned emulator_rows(const struct emulator *e)
+{
+	return e->rows;
+}
+
+unsigned emulator_cols(const struct emulator *e)
+{
+	return e->cols;
+}
+
+struct term_cursor emulator_cursor(const struct emulator *e)
+{
+	int row, col;
+	engine_cursor(e->engine, &row, &col);
+	return (struct term_cursor){
+	    .row = (uint16_t)row,
+	    .col = (uint16_t)col,
+	    .visible = (e->modes & MODE_CURSOR_VISIBLE) != 0,
+	    .blink = (e->modes & MODE_CURSOR_BLINK) != 0,
+	    .shape = e->cursor_shape,
+	};
+}
+
+unsigned emulator_modes(const struct emulator *e)
+{
+	return e->modes & TERM_MODE_ALL;
+}
+
+const char *emulator_title(const struct emulator *e)
+{
+	return e->title;
+}
+
+uint64_t emulator_title_stamp(const struct emulator *e)
+{
+	return e->title_stamp;
+}
+
+uint32_t emulator_bells(const struct emulator *e)
+{
+	return e->bells;
+}
+
+const struct cell *emulator_row(const struct emulator *e, unsigned row, unsigned *used)
+{
+	const struct row *r = grid_row(&e->screens[e->active], row);
+	*used = MIN(r->used, e->cols);
+	return r->cells;
+}
+
+uint64_t emulator_row_stamp(const struct emulator *e, unsigned row)
+{
+	return grid_row_stamp(&e->screens[e->active], row);
+}
+
+const struct clusters *emulator_clusters(const struct emulator *e)
+{
+	return &e->clusters;
+}
+
+/* Counted from the first time that somebody wanted to draw and was held off. A guest that draws one frame after another
+ * thus delays the screen by no more than the limit, however the reads fall. */
+uint64_t emulator_hold_ms(struct emulator *e, uint64_t now_ms)
+{
+	if (e->modes & MODE_SYNC) {
+		if (e->hold_since_ms == 0 || now_ms < e->hold_since_ms)
+			e->hold_since_ms = MAX(now_ms, 1);
+		uint64_t held = now_ms - e->hold_since_ms;
+		if (held < EMULATOR_HOLD_MS)
+			return EMULATOR_HOLD_MS - held;
+	}
+	e->hold_since_ms = 0;
+	return 0;
+}
+
+unsigned emulator_history_count(const struct emulator *e)
+{
+	return scrollback_count(e->history);
+}
+
+size_t emulator_history_row(const struct emulator *e, unsigned index, struct cell *out, size_t most,
+                            struct clusters *clusters)
+{
+	return scrollback_line(e->history, index, out, most, clusters);
+}
+
+size_t emulator_memory(const struct emulator *e)
+{
+	return sizeof(*e) + grid_memory(&e->screens[0]) + grid_memory(&e->screens[1]) +
+	       scrollback_memory(e->history) + e->clusters.slot_count * (sizeof(uint32_t)) +
+	       e->clusters.slot_count / 2 * sizeof(struct cluster);
+}

@@ -1,0 +1,90 @@
+/* The inside of an emulator, shared by emulator.c (grid, resize, input), sequences.c and strings.c (what the guest asks for).
+ * Nobody else includes this. */
+#ifndef CCVM_TERM_STATE_H
+#define CCVM_TERM_STATE_H
+
+#include "core/term/emulator.h"
+#include "core/term/engine.h"
+#include "core/term/filter.h"
+#include "core/term/grid.h"
+#include "core/term/scrollback.h"
+
+/* Modes that nobody outside needs, beside enum term_mode in the same word. */
+enum state_mode {
+	MODE_ORIGIN = 1 << 16,
+	MODE_AUTOWRAP = 1 << 17,
+	MODE_INSERT = 1 << 18,
+	MODE_CURSOR_VISIBLE = 1 << 19,
+	MODE_CURSOR_BLINK = 1 << 20,
+	MODE_SYNC = 1 << 21,
+	MODE_COLOUR_REPORT = 1 << 22, /* ?2031: wants to hear when light and dark change */
+	MODE_START = MODE_AUTOWRAP | MODE_CURSOR_VISIBLE | MODE_CURSOR_BLINK
+};
+
+struct charsets {
+	char set[4]; /* 'B' ASCII, '0' line drawing, 'A' British */
+	uint8_t active;
+};
+
+struct saved_cursor {
+	int row, col;
+	struct cell pen;
+	bool origin;
+	struct charsets charsets;
+};
+
+#define TITLE_STACK 4
+
+struct emulator {
+	struct emulator_ops ops;
+	void *arg;
+	struct filter filter;
+	struct engine *engine;
+	unsigned rows, cols;
+	uint64_t generation;
+
+	struct grid screens[2]; /* primary, alternate */
+	unsigned active;
+	struct scrollback *history;
+	struct clusters clusters;
+	unsigned sweep_wait; /* clusters that are refused before the table is swept again */
+	bool deleting_lines; /* lines that leave the top now are not history */
+
+	struct cell pen; /* only its style counts */
+	struct saved_cursor saved[2];
+	int parked_row[2]; /* cursor row of the screen that is not shown */
+	struct charsets charsets;
+	int region_top;
+	int glyph_row, glyph_col; /* where the last glyph went; row -1: nowhere yet */
+	uint32_t glyph_code;      /* and what it is now, with its marks */
+
+	unsigned modes; /* enum term_mode and enum state_mode */
+	uint8_t cursor_shape;
+	uint64_t hold_since_ms; /* 0: no frame is being held */
+	uint32_t default_fg, default_bg;
+	uint32_t bells;
+	char title[TERM_TITLE_MAX + 1];
+	uint64_t title_stamp;
+	char title_stack[TITLE_STACK][TERM_TITLE_MAX + 1];
+	unsigned title_depth;
+
+	bool paste_bracketed;    /* the paste that is under way began with a bracket */
+	bool paste_cr, paste_c2; /* its last byte was CR, or the first half of a possible C1 control */
+};
+
+/* emulator.c */
+void state_reply(struct emulator *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void state_set_title(struct emulator *e, const char *title);
+void state_touch_all(struct emulator *e);
+
+/* sequences.c: the callbacks of the filter. */
+extern const struct filter_ops SEQUENCE_OPS;
+/* What a power-on sets, but for the cells; the modes in `keep` stay as they are. */
+void sequences_reset(struct emulator *e, unsigned keep);
+void sequences_move_cursor(struct emulator *e, int row, int col);
+void sequences_report_colours(struct emulator *e);
+
+/* strings.c: OSC and DCS. */
+void strings_handle(struct emulator *e, enum filter_string kind, const uint8_t *bytes, size_t len, bool bel);
+
+#endif

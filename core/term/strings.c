@@ -1,0 +1,103 @@
+/* OSC and DCS: titles, the colour questions that programs ask at their start, and DECRQSS. Everything else is dropped, on
+ * purpose: clipboard (52) and hyperlinks (8) of a guest must not reach the operator. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parse.h"
+#include "core/term/sgr.h"
+#include "core/term/state.h"
+#include "core/term/unicode.h"
+
+#define TITLE_BYTES_MAX 1024 /* a longer one is nonsense and is dropped */
+
+/* Printable characters only, cut at a whole one. */
+static void set_title(struct emulator *e, const char *text)
+{
+	char title[TERM_TITLE_MAX + 1];
+	size_t used = 0, len = strlen(text), n;
+	if (len > TITLE_BYTES_MAX)
+		return;
+	for (size_t i = 0; i < len; i += n) {
+		uint32_t cp;
+		char utf8[4];
+		n = utf8_decode((const uint8_t *)text + i, len - i, &cp);
+		if (n == 0)
+			break;
+		if (!codepoint_is_base(cp) && !codepoint_is_mark(cp))
+			continue;
+		size_t size = utf8_encode(cp, utf8);
+		if (used + size > TERM_TITLE_MAX)
+			break;
+		memcpy(title + used, utf8, size);
+		used += size;
+	}
+	title[used] = '\0';
+	state_set_title(e, title);
+}
+
+static void reply_colour(struct emulator *e, const char *what, uint32_t rgb, bool bel)
+{
+	unsigned r = COLOUR_RED(rgb) * 257u, g = COLOUR_GREEN(rgb) * 257u, b = COLOUR_BLUE(rgb) * 257u;
+	state_reply(e, "\x1b]%s;rgb:%04x/%04x/%04x%s", what, r, g, b, bel ? "\a" : "\x1b\\");
+}
+
+/* "n;?" pairs: the palette. */
+static void query_palette(struct emulator *e, char *text, bool bel)
+{
+	char *save = NULL;
+	char *number = strtok_r(text, ";", &save);
+	uint64_t index;
+	char what[16];
+	if (number == NULL || save == NULL || strcmp(save, "?") != 0 || !parse_u64(number, 0, 255, &index))
+		return;
+	snprintf(what, sizeof(what), "4;%d", (int)index);
+	reply_colour(e, what, colour_palette_rgb((uint8_t)index), bel);
+}
+
+static void handle_osc(struct emulator *e, char *text, bool bel)
+{
+	char *rest = strchr(text, ';');
+	if (rest == NULL)
+		return;
+	*rest++ = '\0';
+	bool query = strcmp(rest, "?") == 0;
+	if (strcmp(text, "0") == 0 || strcmp(text, "2") == 0)
+		set_title(e, rest);
+	else if (strcmp(text, "4") == 0)
+		query_palette(e, rest, bel);
+	else if (strcmp(text, "10") == 0 && query)
+		reply_colour(e, "10", e->default_fg, bel);
+	else if (strcmp(text, "11") == 0 && query)
+		reply_colour(e, "11", e->default_bg, bel);
+	else if (strcmp(text, "12") == 0 && query)
+		reply_colour(e, "12", e->default_fg, bel);
+}
+
+/* DECRQSS: how is this set now? Answered for the style of the pen and the shape of the cursor, refused for the rest. */
+static void request_setting(struct emulator *e, const char *what)
+{
+	if (strcmp(what, "m") == 0) {
+		struct buf sgr = BUF_INIT(128);
+		sgr_put(&sgr, &e->pen, 256, true);
+		state_reply(e, "\x1bP1$r%.*s\x1b\\", (int)sgr.len - 2, (const char *)sgr.data + 2);
+		buf_finish(&sgr);
+	} else if (strcmp(what, " q") == 0) {
+		int steady = (e->modes & MODE_CURSOR_BLINK) == 0;
+		int style = e->cursor_shape == CURSOR_DEFAULT ? steady * 2 : e->cursor_shape * 2 - 1 + steady;
+		state_reply(e, "\x1bP1$r%d q\x1b\\", style);
+	} else {
+		state_reply(e, "\x1bP0$r\x1b\\");
+	}
+}
+
+void strings_handle(struct emulator *e, enum filter_string kind, const uint8_t *bytes, size_t len, bool bel)
+{
+	char text[FILTER_STRING_MAX + 1];
+	memcpy(text, bytes != NULL ? bytes : (const uint8_t *)"", len);
+	text[len] = '\0';
+	if (kind == FILTER_OSC)
+		handle_osc(e, text, bel);
+	else if (strncmp(text, "$q", 2) == 0)
+		request_setting(e, text + 2);
+}
