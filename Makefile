@@ -109,7 +109,7 @@ check-fast: all $(UNIT) $(HELPERS)
 	$(Q)tests/run tests/lint.t $(FAST)
 
 check: deps-check
-	$(Q)$(MAKE) --no-print-directory all $(UNIT) $(HELPERS) $(FUZZ)
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all $(UNIT) $(HELPERS) $(FUZZ)
 	$(Q)tests/image-for-tests
 	$(Q)tests/run tests/lint.t $(FAST) tests/fuzz.t $(wildcard tests/vm/*.t)
 
@@ -141,7 +141,8 @@ image: all
 	$(Q)$(B)/ccvm image build base
 
 run: deps
-	$(Q)$(MAKE) --no-print-directory all image
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)$(B)/ccvm image build base
 	$(Q)[ -t 0 ] && [ -t 1 ] || { echo "everything is built; the dashboard needs a terminal" >&2; exit 2; }
 	$(Q)$(B)/ccvm ping alpha >/dev/null 2>&1 || $(B)/ccvm up alpha --allow api.anthropic.com --allow github.com
 	$(Q)$(B)/ccvm ping beta >/dev/null 2>&1 || $(B)/ccvm up beta
