@@ -68,6 +68,17 @@ static bool same_cell(const struct canvas *a, const struct canvas *b, size_t i)
 	return xn == yn && memcmp(xs, ys, sizeof(xs)) == 0;
 }
 
+bool canvas_row_equal(const struct canvas *a, const struct canvas *b, int row)
+{
+	CHECK(a->rows == b->rows && a->cols == b->cols && row >= 0 && row < a->rows);
+	size_t first = (size_t)row * (size_t)a->cols;
+	for (size_t i = first; i < first + (size_t)a->cols; i++) {
+		if (!same_cell(a, b, i))
+			return false;
+	}
+	return true;
+}
+
 bool canvas_equal(const struct canvas *a, const struct canvas *b)
 {
 	if (a->rows != b->rows || a->cols != b->cols || a->cursor_visible != b->cursor_visible)
@@ -75,12 +86,25 @@ bool canvas_equal(const struct canvas *a, const struct canvas *b)
 	if (a->cursor_visible && (a->cursor_row != b->cursor_row || a->cursor_col != b->cursor_col ||
 	                          a->cursor_shape != b->cursor_shape))
 		return false;
-	size_t n = (size_t)a->rows * (size_t)a->cols;
-	for (size_t i = 0; i < n; i++) {
-		if (!same_cell(a, b, i))
+	for (int row = 0; row < a->rows; row++) {
+		if (!canvas_row_equal(a, b, row))
 			return false;
 	}
 	return true;
+}
+
+void canvas_copy(struct canvas *to, const struct canvas *from)
+{
+	canvas_resize(to, from->rows, from->cols);
+	canvas_clear(to);
+	for (size_t i = 0; i < (size_t)from->rows * (size_t)from->cols; i++) {
+		to->cells[i] = from->cells[i];
+		to->cells[i].cell = clusters_copy_cell(&to->clusters, &from->clusters, &from->cells[i].cell);
+	}
+	to->cursor_row = from->cursor_row;
+	to->cursor_col = from->cursor_col;
+	to->cursor_visible = from->cursor_visible;
+	to->cursor_shape = from->cursor_shape;
 }
 
 const struct canvas_cell *canvas_at(const struct canvas *c, int row, int col)

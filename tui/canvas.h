@@ -43,6 +43,9 @@ void canvas_resize(struct canvas *c, int rows, int cols);
 void canvas_clear(struct canvas *c);
 /* Same size, same look of every cell, same cursor. */
 bool canvas_equal(const struct canvas *a, const struct canvas *b);
+bool canvas_row_equal(const struct canvas *a, const struct canvas *b,
+                      int row); /* of two with the same size */
+void canvas_copy(struct canvas *to, const struct canvas *from);
 /* NULL outside. */
 const struct canvas_cell *canvas_at(const struct canvas *c, int row, int col);
 
