@@ -139,9 +139,10 @@ unsigned long long child_start_time(pid_t pid)
 	char *text FREE_ON_EXIT = fd_read_file(path, 4096, NULL, &e);
 	const char *p = text ? strrchr(text, ')') : NULL; /* the name may hold anything, also ')' */
 	unsigned long long ticks = 0;
+	char state = '\0';
 	if (!p ||
-	    sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-	           &ticks) != 1)
+	    sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+	           &state, &ticks) != 2)
 		return 0;
-	return ticks;
+	return state == 'Z' || state == 'X' ? 0 : ticks;
 }

@@ -42,8 +42,8 @@ void child_close(struct child *c);
 /* In main(): returns at once unless this process was started by child_start as the guard of another program. */
 void child_guard(int argc, char **argv);
 
-/* Start time of a process in clock ticks since boot (/proc/PID/stat), 0 when there is no such process: a pid and its
- * start time name a process for good. */
+/* Start time of a process in clock ticks since boot (/proc/PID/stat), 0 when there is no such process or only a zombie
+ * that nobody has waited for: a pid and its start time name a process for good. */
 unsigned long long child_start_time(pid_t pid);
 
 #endif
