@@ -118,12 +118,14 @@ static void take_address(struct resolve_answer *a, const struct sockaddr *sa, ui
 }
 
 /* The filter: what the name leads to, without private addresses and this machine's own. */
-static void filter(const struct addrinfo *list, uint16_t port, struct resolve_answer *a)
+static void filter(const struct resolve_source *source, const struct addrinfo *list, uint16_t port,
+                   struct resolve_answer *a)
 {
 	struct ifaddrs *own = NULL;
 	bool know_own = getifaddrs(&own) == 0;
+	bool (*may_dial)(const struct sockaddr *sa) = source->may_dial ? source->may_dial : address_is_public;
 	for (; list; list = list->ai_next) {
-		if (!know_own || !address_is_public(list->ai_addr) || is_own(own, list->ai_addr))
+		if (!know_own || !may_dial(list->ai_addr) || is_own(own, list->ai_addr))
 			a->refused++;
 		else if (a->count < RESOLVE_MOST)
 			take_address(a, list->ai_addr, port);
@@ -141,7 +143,7 @@ static void answer(struct lookup *l, const struct job *job)
 		finish(l, NULL, &e);
 		return;
 	}
-	filter(job->list, l->port, &a);
+	filter(l->resolver->source, job->list, l->port, &a);
 	if (a.count > 0) {
 		finish(l, &a, NULL);
 		return;

@@ -24,12 +24,14 @@ struct loop;
 struct resolver;
 struct lookup;
 
-/* Runs in a thread of the pool; getaddrinfo and freeaddrinfo in the program, something tame in tests. */
+/* Where answers come from. The program has one; tests have tame ones. */
 struct resolve_source {
+	/* Runs in a thread of the pool. */
 	int (*get)(const char *name, const char *service, const struct addrinfo *hints,
 	           struct addrinfo **out);
 	void (*release)(struct addrinfo *list);
-	unsigned limit_ms; /* 0: RESOLVE_LIMIT_MS */
+	bool (*may_dial)(const struct sockaddr *sa); /* NULL: address_is_public */
+	unsigned limit_ms;                           /* 0: RESOLVE_LIMIT_MS */
 };
 
 struct resolve_answer {
