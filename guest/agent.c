@@ -25,7 +25,7 @@ struct agent {
 	struct reactor *reactor;
 	struct agent_host host;
 	int listen_fd;
-	struct watch *watch;
+	struct reactor_watch *watch;
 	struct deadline rest; /* out of descriptors: accept again after this */
 	struct list sessions;
 	size_t count;
@@ -41,14 +41,14 @@ struct session {
 	struct deadline idle;
 	/* A ping's look at the way to the proxy. */
 	int probe_fd;
-	struct watch *probe_watch;
+	struct reactor_watch *probe_watch;
 	struct deadline probe_limit;
 };
 
 static void probe_end(struct session *s)
 {
 	deadline_clear(&s->probe_limit);
-	watch_close(s->probe_watch);
+	reactor_unwatch(s->probe_watch);
 	s->probe_watch = NULL;
 	fd_close(&s->probe_fd);
 }
@@ -56,7 +56,7 @@ static void probe_end(struct session *s)
 static void listen_again(struct agent *a)
 {
 	if (a->watch && a->count < AGENT_MOST_CONNECTIONS && !deadline_is_set(&a->rest))
-		watch_events(a->watch, EPOLLIN);
+		reactor_want(a->watch, EPOLLIN);
 }
 
 static void session_end(struct session *s)
@@ -113,7 +113,7 @@ static bool do_ping(struct session *s, struct protocol_event *ev, struct err *e)
 		answer_ping(s, false);
 		return true;
 	}
-	s->probe_watch = watch_open(s->agent->reactor, s->probe_fd, EPOLLOUT, on_probe, s);
+	s->probe_watch = reactor_watch(s->agent->reactor, s->probe_fd, EPOLLOUT, on_probe, s);
 	deadline_set(&s->probe_limit, s->agent->reactor, PROBE_MS);
 	return true;
 }
@@ -319,11 +319,11 @@ static void on_accept(void *arg, uint32_t events)
 		}
 		if (errno != EAGAIN) {
 			deadline_set(&a->rest, a->reactor, ACCEPT_REST_MS);
-			watch_deafen(a->watch);
+			reactor_deafen(a->watch);
 		}
 		return;
 	}
-	watch_deafen(a->watch);
+	reactor_deafen(a->watch);
 }
 
 struct agent *agent_create(struct reactor *r, const struct agent_host *host)
@@ -338,14 +338,14 @@ struct agent *agent_create(struct reactor *r, const struct agent_host *host)
 void agent_listen(struct agent *a, int listen_fd)
 {
 	a->listen_fd = listen_fd;
-	a->watch = watch_open(a->reactor, listen_fd, EPOLLIN, on_accept, a);
+	a->watch = reactor_watch(a->reactor, listen_fd, EPOLLIN, on_accept, a);
 }
 
 void agent_destroy(struct agent *a)
 {
 	if (!a)
 		return;
-	watch_close(a->watch);
+	reactor_unwatch(a->watch);
 	a->watch = NULL;
 	fd_close(&a->listen_fd);
 	deadline_clear(&a->rest);

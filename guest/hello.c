@@ -23,7 +23,7 @@ struct hello {
 	int (*dial)(void *arg, struct err *e);
 	void *arg;
 	int fd; /* while dialing */
-	struct watch *watch;
+	struct reactor_watch *watch;
 	struct deadline retry;
 	unsigned tries;
 	struct link link;
@@ -68,7 +68,7 @@ static void on_dialed(void *arg, uint32_t events)
 	(void)events;
 	struct hello *h = arg;
 	int fd = h->fd;
-	watch_close(h->watch);
+	reactor_unwatch(h->watch);
 	h->watch = NULL;
 	h->fd = -1;
 	if (socket_outcome(fd) == 0) {
@@ -85,7 +85,7 @@ static void dial(void *arg)
 	struct err e = ERR_INIT;
 	h->fd = h->dial(h->arg, &e);
 	if (h->fd >= 0)
-		h->watch = watch_open(h->reactor, h->fd, EPOLLOUT, on_dialed, h);
+		h->watch = reactor_watch(h->reactor, h->fd, EPOLLOUT, on_dialed, h);
 	else
 		try_later(h);
 }
@@ -106,7 +106,7 @@ void hello_close(struct hello *h)
 	if (!h)
 		return;
 	deadline_clear(&h->retry);
-	watch_close(h->watch);
+	reactor_unwatch(h->watch);
 	fd_close(&h->fd);
 	if (h->open)
 		link_close(&h->link);

@@ -15,7 +15,7 @@ static void look(struct link *l)
 {
 	/* A finishing link reads on, to see the peer close, but drops what comes. */
 	uint32_t in = l->paused && !l->finishing ? EPOLLRDHUP : EPOLLIN;
-	watch_events(l->watch, in | (l->out.len ? EPOLLOUT : 0));
+	reactor_want(l->watch, in | (l->out.len ? EPOLLOUT : 0));
 }
 
 static void break_link(struct link *l, const struct err *e)
@@ -25,7 +25,7 @@ static void break_link(struct link *l, const struct err *e)
 	l->broken = true;
 	l->why = *e;
 	/* The owner hears of it from the loop, never inside one of its own calls. */
-	watch_deafen(l->watch);
+	reactor_deafen(l->watch);
 	deadline_set(&l->patience, l->reactor, 0);
 }
 
@@ -125,7 +125,7 @@ void link_open(struct link *l, struct reactor *r, int fd, const struct link_ops 
 	frame_reader_init(&l->in);
 	buf_init(&l->out, OUT_MOST);
 	deadline_init(&l->patience, on_patience, l);
-	l->watch = watch_open(r, fd, EPOLLIN, on_socket, l);
+	l->watch = reactor_watch(r, fd, EPOLLIN, on_socket, l);
 }
 
 void link_close(struct link *l)
@@ -133,7 +133,7 @@ void link_close(struct link *l)
 	if (!l->watch)
 		return;
 	deadline_clear(&l->patience);
-	watch_close(l->watch);
+	reactor_unwatch(l->watch);
 	l->watch = NULL;
 	fd_close(&l->fd);
 	frame_reader_finish(&l->in);

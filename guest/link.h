@@ -25,7 +25,7 @@ struct link_ops {
 struct link {
 	struct reactor *reactor;
 	int fd; /* owned */
-	struct watch *watch;
+	struct reactor_watch *watch;
 	struct frame_reader in;
 	struct buf out;
 	struct deadline patience; /* of a link that finishes */

@@ -25,7 +25,7 @@ enum { IN, OUT, ERR, STREAMS };
 struct stream_end {
 	struct program *program;
 	int fd;
-	struct watch *watch; /* NULL once closed */
+	struct reactor_watch *watch; /* NULL once closed */
 };
 
 struct program {
@@ -50,7 +50,7 @@ struct program {
 static void close_end(struct program *p, int which)
 {
 	struct stream_end *s = &p->ends[which];
-	watch_close(s->watch);
+	reactor_unwatch(s->watch);
 	s->watch = NULL;
 	fd_close(&s->fd);
 }
@@ -145,9 +145,9 @@ void program_pause_output(struct program *p, bool paused)
 		if (!p->ends[i].watch)
 			continue;
 		if (paused)
-			watch_deafen(p->ends[i].watch);
+			reactor_deafen(p->ends[i].watch);
 		else
-			watch_events(p->ends[i].watch, EPOLLIN);
+			reactor_want(p->ends[i].watch, EPOLLIN);
 	}
 }
 
@@ -193,7 +193,7 @@ static void write_input(struct program *p)
 		ring_take(&p->in, (size_t)n);
 	}
 	if (p->ends[IN].watch)
-		watch_events(p->ends[IN].watch, ring_used(&p->in) ? EPOLLOUT : 0);
+		reactor_want(p->ends[IN].watch, ring_used(&p->in) ? EPOLLOUT : 0);
 	if (p->in_full && !program_stdin_is_full(p)) {
 		p->in_full = false;
 		p->ops->on_stdin_room(p->arg);
@@ -252,8 +252,8 @@ static void watch_ends(struct program *p, const struct spawned *s)
 		struct stream_end *end = &p->ends[i];
 		*end = (struct stream_end){.program = p, .fd = fds[i]};
 		if (end->fd >= 0)
-			end->watch = watch_open(p->set->reactor, end->fd, i == IN ? 0 : EPOLLIN,
-			                        i == IN ? on_input : on_output, end);
+			end->watch = reactor_watch(p->set->reactor, end->fd, i == IN ? 0 : EPOLLIN,
+			                           i == IN ? on_input : on_output, end);
 	}
 }
 

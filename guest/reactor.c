@@ -18,7 +18,7 @@ struct reactor {
 	struct list graves;    /* closed watches that the running turn may still point at */
 };
 
-struct watch {
+struct reactor_watch {
 	struct list grave;
 	struct reactor *reactor;
 	int fd;
@@ -44,7 +44,7 @@ static void bury(struct reactor *r)
 {
 	LIST_FOREACH (item, &r->graves) {
 		list_remove(item);
-		free(LIST_ENTRY(item, struct watch, grave));
+		free(LIST_ENTRY(item, struct reactor_watch, grave));
 	}
 }
 
@@ -104,7 +104,7 @@ void reactor_turn(struct reactor *r, int most_ms)
 	struct epoll_event events[TURN_MOST];
 	int n = epoll_wait(r->epoll, events, TURN_MOST, wait_ms(r, most_ms));
 	for (int i = 0; i < n; i++) {
-		struct watch *w = events[i].data.ptr;
+		struct reactor_watch *w = events[i].data.ptr;
 		if (!w->closed && w->heard)
 			w->fn(w->arg, events[i].events);
 	}
@@ -112,24 +112,24 @@ void reactor_turn(struct reactor *r, int most_ms)
 	bury(r);
 }
 
-static void control(struct watch *w, int op, uint32_t events)
+static void control(struct reactor_watch *w, int op, uint32_t events)
 {
 	struct epoll_event ev = {.events = events, .data.ptr = w};
 	if (epoll_ctl(w->reactor->epoll, op, w->fd, &ev) != 0)
 		BUG("epoll_ctl %d of descriptor %d: errno %d", op, w->fd, errno);
 }
 
-struct watch *watch_open(struct reactor *r, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events),
-                         void *arg)
+struct reactor_watch *reactor_watch(struct reactor *r, int fd, uint32_t events,
+                                    void (*fn)(void *arg, uint32_t events), void *arg)
 {
-	struct watch *w = mem_alloc(sizeof(*w));
-	*w = (struct watch){.reactor = r, .fd = fd, .fn = fn, .arg = arg};
+	struct reactor_watch *w = mem_alloc(sizeof(*w));
+	*w = (struct reactor_watch){.reactor = r, .fd = fd, .fn = fn, .arg = arg};
 	list_init(&w->grave);
-	watch_events(w, events);
+	reactor_want(w, events);
 	return w;
 }
 
-void watch_events(struct watch *w, uint32_t events)
+void reactor_want(struct reactor_watch *w, uint32_t events)
 {
 	if (w->heard && w->events == events)
 		return;
@@ -138,18 +138,18 @@ void watch_events(struct watch *w, uint32_t events)
 	w->events = events;
 }
 
-void watch_deafen(struct watch *w)
+void reactor_deafen(struct reactor_watch *w)
 {
 	if (w->heard)
 		control(w, EPOLL_CTL_DEL, 0);
 	w->heard = false;
 }
 
-void watch_close(struct watch *w)
+void reactor_unwatch(struct reactor_watch *w)
 {
 	if (!w || w->closed)
 		return;
-	watch_deafen(w);
+	reactor_deafen(w);
 	w->closed = true;
 	list_append(&w->reactor->graves, &w->grave);
 }

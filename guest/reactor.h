@@ -11,7 +11,7 @@
 #include "core/base/list.h"
 
 struct reactor;
-struct watch; /* one descriptor that is looked at; the descriptor stays its owner's */
+struct reactor_watch; /* one descriptor that is looked at; the descriptor stays its owner's */
 
 struct reactor *reactor_create(void);    /* BUG when the kernel has no epoll for us */
 void reactor_destroy(struct reactor *r); /* accepts NULL; every watch is closed by then */
@@ -22,11 +22,12 @@ void reactor_turn(struct reactor *r,
 
 /* `events` is EPOLLIN, EPOLLOUT, both or 0. Errors and hang-ups are told in any case, again and again: close the
  * watch then, or make it deaf. */
-struct watch *watch_open(struct reactor *r, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events),
-                         void *arg);
-void watch_events(struct watch *w, uint32_t events);
-void watch_deafen(struct watch *w); /* hears nothing, not even errors, until the next watch_events */
-void watch_close(struct watch *w);  /* accepts NULL */
+struct reactor_watch *reactor_watch(struct reactor *r, int fd, uint32_t events,
+                                    void (*fn)(void *arg, uint32_t events), void *arg);
+void reactor_want(struct reactor_watch *w, uint32_t events);
+void reactor_deafen(
+    struct reactor_watch *w); /* hears nothing, not even errors, until the next reactor_want */
+void reactor_unwatch(struct reactor_watch *w); /* accepts NULL */
 
 /* A point in time, part of the object that it protects. */
 struct deadline {

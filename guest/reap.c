@@ -13,7 +13,7 @@
 
 struct reaper {
 	int fd;
-	struct watch *watch;
+	struct reactor_watch *watch;
 	struct list waits;
 };
 
@@ -52,7 +52,7 @@ struct reaper *reaper_open(struct reactor *r)
 	if (reaper->fd < 0)
 		BUG("no signalfd: errno %d", errno);
 	list_init(&reaper->waits);
-	reaper->watch = watch_open(r, reaper->fd, EPOLLIN, on_signal, reaper);
+	reaper->watch = reactor_watch(r, reaper->fd, EPOLLIN, on_signal, reaper);
 	return reaper;
 }
 
@@ -63,7 +63,7 @@ void reaper_close(struct reaper *reaper)
 	LIST_FOREACH (item, &reaper->waits) {
 		list_remove(item);
 	}
-	watch_close(reaper->watch);
+	reactor_unwatch(reaper->watch);
 	fd_close(&reaper->fd);
 	free(reaper);
 }

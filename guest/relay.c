@@ -33,7 +33,7 @@ enum { TCP, HOST }; /* the two sides of a pair */
 struct side {
 	struct pair *pair;
 	int fd;
-	struct watch *watch;
+	struct reactor_watch *watch;
 	bool ended;         /* read to its end */
 	bool discard;       /* the other side takes no more: read and drop */
 	struct buf pending; /* read from this side, not yet taken by the other */
@@ -50,7 +50,7 @@ struct pair {
 struct relay {
 	struct reactor *reactor;
 	int listen_fd;
-	struct watch *watch;
+	struct reactor_watch *watch;
 	struct deadline retry;
 	int (*dial)(void *arg, struct err *e);
 	void *arg;
@@ -62,7 +62,7 @@ struct relay {
 
 static void close_side(struct side *s)
 {
-	watch_close(s->watch);
+	reactor_unwatch(s->watch);
 	s->watch = NULL;
 	fd_close(&s->fd);
 	buf_finish(&s->pending);
@@ -71,7 +71,7 @@ static void close_side(struct side *s)
 static void listen_again(struct relay *relay)
 {
 	if (relay->count < RELAY_MOST_PAIRS && !deadline_is_set(&relay->retry))
-		watch_events(relay->watch, EPOLLIN);
+		reactor_want(relay->watch, EPOLLIN);
 }
 
 /* `reset`: the TCP client must not take this for the regular end. */
@@ -154,7 +154,7 @@ static void look_at(struct side *s)
 {
 	uint32_t in = s->ended || s->pending.len ? 0 : EPOLLIN;
 	uint32_t out = other(s)->pending.len ? EPOLLOUT : 0;
-	watch_events(s->watch, in | out);
+	reactor_want(s->watch, in | out);
 }
 
 static void on_linger(void *arg)
@@ -175,7 +175,7 @@ static bool settle(struct pair *p)
 		deadline_set(&p->linger, p->relay->reactor, tcp->discard ? LINGER_MS : HALF_IDLE_MS);
 	look_at(tcp);
 	if (host_done && tcp->discard)
-		watch_deafen(host->watch);
+		reactor_deafen(host->watch);
 	else
 		look_at(host);
 	return true;
@@ -217,7 +217,7 @@ static void on_side(void *arg, uint32_t events)
 	/* Hung up, and what is left to do is to wait for the other side: nothing new can come from here. */
 	bool stuck = (events & EPOLLHUP) && s->pending.len && !other(s)->pending.len;
 	if (settle(p) && stuck)
-		watch_deafen(s->watch);
+		reactor_deafen(s->watch);
 }
 
 static void open_pair(struct relay *relay, int client)
@@ -242,7 +242,7 @@ static void open_pair(struct relay *relay, int client)
 		struct side *s = &p->sides[i];
 		*s = (struct side){.pair = p, .fd = fds[i]};
 		buf_init(&s->pending, CHUNK);
-		s->watch = watch_open(relay->reactor, s->fd, i == HOST ? EPOLLOUT : 0, on_side, s);
+		s->watch = reactor_watch(relay->reactor, s->fd, i == HOST ? EPOLLOUT : 0, on_side, s);
 	}
 	list_append(&relay->pairs, &p->link);
 	relay->count++;
@@ -265,14 +265,14 @@ static void on_accept(void *arg, uint32_t events)
 		}
 		if (errno != EAGAIN) {
 			deadline_set(&relay->retry, relay->reactor, FULL_RETRY_MS);
-			watch_deafen(relay->watch);
+			reactor_deafen(relay->watch);
 		}
 		return;
 	}
 	if (!relay->told_full)
 		log_warn("relay: %d connections are open, more have to wait", RELAY_MOST_PAIRS);
 	relay->told_full = true;
-	watch_deafen(relay->watch);
+	reactor_deafen(relay->watch);
 }
 
 struct relay *relay_open(struct reactor *reactor, int listen_fd, int (*dial)(void *arg, struct err *e),
@@ -283,7 +283,7 @@ struct relay *relay_open(struct reactor *reactor, int listen_fd, int (*dial)(voi
 	relay->chunk = mem_alloc(CHUNK);
 	list_init(&relay->pairs);
 	deadline_init(&relay->retry, on_retry, relay);
-	relay->watch = watch_open(reactor, listen_fd, EPOLLIN, on_accept, relay);
+	relay->watch = reactor_watch(reactor, listen_fd, EPOLLIN, on_accept, relay);
 	return relay;
 }
 
@@ -295,7 +295,7 @@ void relay_close(struct relay *relay)
 	LIST_FOREACH (item, &relay->pairs) {
 		close_pair(LIST_ENTRY(item, struct pair, link), true);
 	}
-	watch_close(relay->watch);
+	reactor_unwatch(relay->watch);
 	fd_close(&relay->listen_fd);
 	free(relay->chunk);
 	free(relay);

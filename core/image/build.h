@@ -20,6 +20,7 @@ struct image_build_options {
 	const char *images_dir;    /* made when missing */
 	const char *cache_dir;     /* downloads that are used again; made when missing */
 	const char *guest_program; /* the static ccvm-guest */
+	bool fresh;                /* make every part again, with the newest packages */
 	/* One plain line per call ("layer: unpacking vim"), `step` of `steps`; may be NULL. Only from the loop. */
 	void (*on_progress)(void *arg, unsigned step, unsigned steps, const char *line);
 };
