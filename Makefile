@@ -84,7 +84,7 @@ $(B)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  FUZZ  $<"
 	$(Q)clang $(WARN) $(CPPFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -c -o $@ $<
-$(B)/fuzz/ccvm.a: $(SRCS:%.c=$(B)/fuzz/%.o)
+$(B)/fuzz/ccvm.a: $(SRCS:%.c=$(B)/fuzz/%.o) $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/lib/*.c))
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/fuzzers/%: $(B)/fuzz/tests/fuzz/%.o $(B)/fuzz/ccvm.a
 	@mkdir -p $(@D)
