@@ -41,7 +41,7 @@ $(B)/ccvm-proxy: $(B)/obj/proxy/main.o
 $(B)/ccvm-vsock: $(B)/obj/core/vsock/main.o
 $(addprefix $(B)/,ccvm ccvm-supervisor ccvm-proxy ccvm-vsock): $(B)/obj/ccvm.a
 	@echo "  LD    $@"
-	$(Q)$(CC) $(LDHARDEN) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDHARDEN) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
