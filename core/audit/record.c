@@ -1,6 +1,6 @@
 /* A hostile guest chooses the host, the raw target and, through a resolver, parts of the detail. Each field has a cap
  * on its escaped length, chosen so that the sum of all caps stays below AUDIT_LINE_MAX: a line can always be written
- * whole, and no field can push another one out. */
+ * whole, and no field can push another one out. No cap is above what the field holds when it is read back. */
 #include "core/audit/record.h"
 
 #include <inttypes.h>
@@ -12,9 +12,18 @@
 #include "core/base/clock.h"
 #include "core/base/escape.h"
 
-enum { CAP_VM = 48, CAP_HOST = 280, CAP_RULE = 384, CAP_IP = 64, CAP_RAW = 384, CAP_DETAIL = 256 };
+enum {
+	CAP_VM = 33,
+	CAP_HOST = 254,
+	CAP_RULE = 352,
+	CAP_IP = 64,
+	CAP_WORD = 32,
+	CAP_RAW = 384,
+	CAP_DETAIL = 256
+};
 enum { FIXED_PART = 512 }; /* all keys, numbers of up to 20 digits and quotes together are below this */
-static_assert(CAP_VM + CAP_HOST + CAP_RULE + CAP_IP + CAP_RAW + CAP_DETAIL + FIXED_PART < AUDIT_LINE_MAX,
+static_assert(CAP_VM + CAP_HOST + CAP_WORD + CAP_RULE + CAP_IP + CAP_RAW + CAP_DETAIL + FIXED_PART <
+                  AUDIT_LINE_MAX,
               "the longest record fits in a line");
 
 static const char *const EVENT_NAMES[] = {
@@ -145,7 +154,7 @@ static void put_extras(struct line *l, const struct audit_record *r)
 	if (r->event == AUDIT_RECOVERED)
 		put(l, ",\"bytes\":%" PRIu64, r->bytes);
 	if (r->detail[0])
-		put_text(l, "detail", r->detail, CAP_DETAIL);
+		put_bytes(l, "detail", r->detail, strnlen(r->detail, AUDIT_DETAIL_MAX), CAP_DETAIL);
 }
 
 size_t audit_format(const struct audit_record *r, char out[AUDIT_LINE_MAX + 1])
@@ -159,7 +168,7 @@ size_t audit_format(const struct audit_record *r, char out[AUDIT_LINE_MAX + 1])
 	put_number_or_null(&l, "conn", r->conn);
 	put_text(&l, "host", r->host, CAP_HOST);
 	put_number_or_null(&l, "port", r->port);
-	put_text(&l, "why", r->why == AUDIT_WHY_NONE ? "" : audit_why_name(r->why), CAP_VM);
+	put_text(&l, "why", r->why == AUDIT_WHY_NONE ? "" : audit_why_name(r->why), CAP_WORD);
 	put_text(&l, "rule", r->rule, CAP_RULE);
 	put_extras(&l, r);
 	put(&l, "}\n");

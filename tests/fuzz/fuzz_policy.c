@@ -1,0 +1,48 @@
+/* core/egress: a text that is accepted has one canonical form, and that form means the same. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/check.h"
+#include "core/egress/policy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_rule(const struct policy *p, const struct rule *r)
+{
+	char again[HOST_SIZE];
+	const struct rule *by;
+	CHECK(host_normalise(r->host, strlen(r->host), again) == HOST_OK && strcmp(again, r->host) == 0);
+	CHECK(host_labels(r->host) >= 2);
+	if (r->kind == RULE_RESOLVE)
+		return;
+	uint16_t port = r->port == RULE_ANY_PORT ? 1 : r->port;
+	enum decision d = policy_decide(p, r->host, port, &by);
+	if (r->below)
+		CHECK(!rule_matches(r, r->host, port));
+	else
+		CHECK(d == DECISION_DENY || (d == DECISION_ALLOW && r->kind == RULE_ALLOW));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct policy p, q;
+	struct err e = ERR_INIT;
+	policy_init(&p);
+	policy_init(&q);
+	if (!policy_parse(&p, "fuzz", (const char *)data, size, &e)) {
+		CHECK(p.count == 0 && strncmp(e.msg, "fuzz:", 5) == 0);
+		return 0;
+	}
+	for (size_t i = 0; i < p.count; i++)
+		check_rule(&p, &p.rules[i]);
+	char *text = policy_format(&p);
+	CHECK(policy_parse(&q, "again", text, strlen(text), &e));
+	CHECK(p.count == q.count);
+	for (size_t i = 0; i < p.count; i++)
+		CHECK(rule_equal(&p.rules[i], &q.rules[i]));
+	free(text);
+	policy_finish(&p);
+	policy_finish(&q);
+	return 0;
+}
