@@ -26,13 +26,16 @@ static size_t count_broken(const struct model *m)
 	return n;
 }
 
+/* A count that is not zero and fits whole. */
 static int add_count(struct canvas *c, struct rect r, int at, enum theme_style style, uint64_t n,
                      const char *what)
 {
-	if (n == 0)
+	char text[2 * WORDS_SIZE];
+	snprintf(text, sizeof(text), "%" PRIu64 " %s", n, what);
+	if (n == 0 || at + 3 + canvas_text_width(text) > r.cols)
 		return at;
 	at = canvas_text(c, r, at, STYLE_MUTED, " · ");
-	return canvas_textf(c, r, at, style, "%" PRIu64 " %s", n, what);
+	return canvas_text(c, r, at, style, text);
 }
 
 void title_view_draw(struct canvas *c, struct rect r, const struct model *m)
@@ -51,30 +54,53 @@ void title_view_draw(struct canvas *c, struct rect r, const struct model *m)
 	at = canvas_textf(c, left, at, STYLE_PLAIN, "   %zu VM%s", m->vm_count, m->vm_count == 1 ? "" : "s");
 	at = add_count(c, left, at, STYLE_TITLE_ALERT, count_state(m, VM_FAILED), "failed");
 	at = add_count(c, left, at, STYLE_TITLE_ALERT, count_broken(m), "egress broken");
-	at = add_count(c, left, at, STYLE_PLAIN, count_state(m, VM_BOOTING) + count_state(m, VM_CREATING),
-	               "booting");
-	add_count(c, left, at, STYLE_DENIED, feed_view_total(m), "denied");
+	at = add_count(c, left, at, STYLE_DENIED, feed_view_total(m), "denied");
+	add_count(c, left, at, STYLE_PLAIN, count_state(m, VM_BOOTING) + count_state(m, VM_CREATING),
+	          "booting");
 }
 
 /* ---- bottom line ---- */
 
-/* The hints are those actions that have a hint and a key here, most useful first, as many as fit whole. */
-static void draw_hints(struct canvas *c, struct rect r, enum key_context context)
+/* Most useful first; as many as fit whole. */
+static const struct {
+	enum action action;
+	enum key_context context;
+	const char *words;
+} HINTS[] = {
+    {ACTION_TYPE, KEYS_LIST, "type"},  {ACTION_JUMP, KEYS_FEED, "go to VM"},
+    {ACTION_HELP, KEYS_ALL, "help"},   {ACTION_QUIT, KEYS_ALL, "quit"},
+    {ACTION_ALLOW, KEYS_ALL, "allow"}, {ACTION_FOCUS, KEYS_LIST, "feed"},
+    {ACTION_FOCUS, KEYS_FEED, "list"}, {ACTION_ZOOM, KEYS_ALL, "zoom"},
+    {ACTION_STOP, KEYS_LIST, "stop"},
+};
+
+static void draw_hints(struct canvas *c, struct rect r, const struct status_view *v)
 {
-	static const enum action ORDER[] = {ACTION_TYPE,  ACTION_JUMP,  ACTION_HELP, ACTION_QUIT,
-	                                    ACTION_FOCUS, ACTION_ALLOW, ACTION_ZOOM, ACTION_STOP};
 	int at = 1;
-	for (size_t i = 0; i < ARRAY_LEN(ORDER); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(HINTS); i++) {
 		char key[KEYMAP_KEYS_SIZE];
-		const char *hint = keymap_actions[ORDER[i]].hint;
-		keymap_key_of(ORDER[i], context, key);
-		if (!hint || !key[0])
+		const char *words = HINTS[i].words;
+		if (!(HINTS[i].context & v->context) || (v->useless & 1u << HINTS[i].action))
 			continue;
-		if (at + canvas_text_width(key) + 1 + canvas_text_width(hint) > r.cols)
+		if (HINTS[i].action == ACTION_TYPE && v->only_console)
+			words = "console";
+		keymap_key_of(HINTS[i].action, v->context, key);
+		if (at + canvas_text_width(key) + 1 + canvas_text_width(words) > r.cols)
 			continue;
 		at = canvas_text(c, r, at, STYLE_KEY, key);
-		at = canvas_textf(c, r, at, STYLE_MUTED, " %s", hint) + 2;
+		at = canvas_textf(c, r, at, STYLE_MUTED, " %s", words) + 2;
 	}
+}
+
+/* A question is read whole before it is answered: it takes as many rows as it needs, upwards. */
+static void draw_question(struct canvas *c, struct rect r, const char *text)
+{
+	int rows = MIN(canvas_wrap_rows(MAX(r.cols - 2, 1), text), r.row + 1);
+	r.row -= rows - 1;
+	r.rows = rows;
+	canvas_fill(c, r, STYLE_QUESTION, ' ');
+	struct rect inner = {.row = r.row, .col = r.col + 1, .rows = rows, .cols = MAX(r.cols - 2, 1)};
+	canvas_wrap(c, inner, STYLE_QUESTION, text);
 }
 
 /* The longest form of the mode that fits. */
@@ -96,8 +122,7 @@ void status_view_draw(struct canvas *c, struct rect r, const struct status_view 
 	if (rect_is_empty(r))
 		return;
 	if (v->question) {
-		canvas_fill(c, r, STYLE_QUESTION, ' ');
-		canvas_textf(c, r, 1, STYLE_QUESTION, "%s y/n", v->question);
+		draw_question(c, r, v->question);
 		return;
 	}
 	char mode[160];
@@ -110,7 +135,7 @@ void status_view_draw(struct canvas *c, struct rect r, const struct status_view 
 		left.cols = MAX(end - 1, 0);
 	}
 	if (v->notice)
-		canvas_text(c, left, 1, STYLE_NOTICE, v->notice);
+		canvas_text_cut(c, left, 1, STYLE_NOTICE, v->notice);
 	else if (!v->typing)
-		draw_hints(c, left, v->context);
+		draw_hints(c, left, v);
 }

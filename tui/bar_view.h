@@ -3,6 +3,7 @@
 #define CCVM_TUI_BAR_VIEW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tui/canvas.h"
 #include "tui/keymap.h"
@@ -13,9 +14,11 @@ void title_view_draw(struct canvas *c, struct rect r, const struct model *m);
 
 struct status_view {
 	enum key_context context;
+	uint32_t useless;     /* bit 1 << action: it would do nothing now, and is not offered */
+	bool only_console;    /* the selected VM has no terminal, only something to read */
 	const char *typing;   /* the VM that is typed into, or NULL: command mode */
 	const char *detach;   /* name of the key that leaves typing: "C-]" */
-	const char *question; /* asked and waiting for y or n, or NULL */
+	const char *question; /* the whole text of it, waiting for y or n, or NULL */
 	const char *notice;   /* one line until the next key, or NULL */
 };
 

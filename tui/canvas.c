@@ -219,6 +219,16 @@ int canvas_textf(struct canvas *c, struct rect r, int at, enum theme_style style
 	return n < 0 ? at : canvas_text(c, r, at, style, text);
 }
 
+int canvas_text_cut(struct canvas *c, struct rect r, int at, enum theme_style style, const char *text)
+{
+	if (at < 0 || at >= r.cols || canvas_text_width(text) <= r.cols - at)
+		return canvas_text(c, r, at, style, text);
+	r.cols--;
+	at = canvas_text(c, r, at, style, text);
+	r.cols++;
+	return canvas_text(c, r, at, style, "…");
+}
+
 int canvas_text_right(struct canvas *c, struct rect r, int least, enum theme_style style, const char *text)
 {
 	int at = MAX(r.cols - canvas_text_width(text), least);
@@ -253,6 +263,21 @@ static size_t line_length(const char *text, size_t len, int cols)
 			return blank > 0 ? blank : MAX(used, n);
 	}
 	return used;
+}
+
+int canvas_wrap_rows(int cols, const char *text)
+{
+	size_t left = strlen(text);
+	int rows = 0;
+	while (left > 0 && cols > 0) {
+		size_t n = line_length(text, left, cols);
+		if (n < left && (text[n] == ' ' || text[n] == '\n'))
+			n++;
+		text += n;
+		left -= n;
+		rows++;
+	}
+	return rows;
 }
 
 int canvas_wrap(struct canvas *c, struct rect r, enum theme_style style, const char *text)
@@ -314,6 +339,20 @@ void canvas_put_cell(struct canvas *c, struct rect r, int row, int col, const st
 		width = 1;
 	}
 	set_cell(c, r.row + row, r.col + col, width, &copy, STYLE_GUEST);
+}
+
+void canvas_blit(struct canvas *c, struct rect r, const struct canvas *from, int top)
+{
+	r = clip(c, r);
+	for (int row = 0; row < r.rows; row++) {
+		for (int col = 0; col < r.cols; col++) {
+			const struct canvas_cell *at = canvas_at(from, top + row, col);
+			if (!at || at->cell.width == CELL_TAIL)
+				continue;
+			canvas_put_cell(c, r, row, col, &at->cell, &from->clusters);
+			cell_at(c, r.row + row, r.col + col)->style = at->style;
+		}
+	}
 }
 
 /* ---- pictures ---- */

@@ -56,8 +56,11 @@ int canvas_textf(struct canvas *c, struct rect r, int at, enum theme_style style
     PRINTF_LIKE(5, 6);
 /* The same with its last column at the right edge of `r`, not left of `least`. Returns the column where it starts. */
 int canvas_text_right(struct canvas *c, struct rect r, int least, enum theme_style style, const char *text);
+/* The same text as canvas_text draws, but one that does not fit ends in "…". */
+int canvas_text_cut(struct canvas *c, struct rect r, int at, enum theme_style style, const char *text);
 /* Text broken at blanks over the rows of `r`; a word that is too long is broken anywhere. Returns the rows used. */
 int canvas_wrap(struct canvas *c, struct rect r, enum theme_style style, const char *text);
+int canvas_wrap_rows(int cols, const char *text); /* rows that it needs with this width */
 
 /* Every cell of `r` becomes this code point (narrow) in this style. */
 void canvas_fill(struct canvas *c, struct rect r, enum theme_style style, uint32_t code);
@@ -66,6 +69,9 @@ void canvas_restyle(struct canvas *c, struct rect r, enum theme_style style);
 /* A cell of a terminal, with `from` as its table. A wide one needs the next column inside `r`, else it is a space. */
 void canvas_put_cell(struct canvas *c, struct rect r, int row, int col, const struct cell *cell,
                      const struct clusters *from);
+
+/* Rows of another canvas from `top` on, with their styles; its wide characters must fit into the columns of `r`. */
+void canvas_blit(struct canvas *c, struct rect r, const struct canvas *from, int top);
 
 /* Columns that a text needs, after the same filter. */
 int canvas_text_width(const char *text);

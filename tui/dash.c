@@ -460,22 +460,49 @@ void dash_paste(struct dash *d, struct bytes text, bool first, bool last)
 
 /* ---- picture ---- */
 
+static uint32_t useless_actions(const struct dash *d, const struct view *v)
+{
+	uint32_t bits = 0;
+	static_assert(ACTION_COUNT <= 32, "actions are bits");
+	if (!v->vm)
+		bits |= 1u << ACTION_TYPE | 1u << ACTION_ZOOM;
+	if (!v->vm || !vm_state_is_live(v->vm->status.state))
+		bits |= 1u << ACTION_STOP;
+	if (d->in_feed ? v->model.denial_count == 0 : !newest_of(&v->model, d->selected))
+		bits |= 1u << ACTION_ALLOW;
+	if (v->model.denial_count == 0)
+		bits |= 1u << ACTION_JUMP | (d->in_feed ? 0 : 1u << ACTION_FOCUS);
+	return bits;
+}
+
 static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
 {
-	char question[NOTICE_SIZE];
+	char question[NOTICE_SIZE + 100];
 	struct status_view status = {
 	    .context = d->in_feed ? KEYS_FEED : KEYS_LIST,
+	    .useless = useless_actions(d, v),
+	    .only_console = v->vm && v->vm->status.state != VM_READY,
 	    .typing = d->typing ? d->selected : NULL,
 	    .detach = d->detach_name,
 	    .notice = d->notice[0] ? d->notice : NULL,
 	};
 	if (d->question == QUESTION_ALLOW)
-		snprintf(question, sizeof(question), "allow %s for %s?", d->about_rule, d->about_vm);
+		snprintf(question, sizeof(question), "allow %s for %s? y/n", d->about_rule, d->about_vm);
 	else if (d->question == QUESTION_STOP)
-		snprintf(question, sizeof(question), "stop %s?", d->about_vm);
+		snprintf(question, sizeof(question), "stop %s? y/n", d->about_vm);
 	if (d->question != QUESTION_NONE)
 		status.question = question;
 	status_view_draw(c, v->layout.status, &status);
+}
+
+/* Where the line between list and pane meets the line above the feed. */
+static void draw_joint(const struct dash *d, struct canvas *c, const struct layout *l)
+{
+	const struct canvas_cell *at = canvas_at(c, l->feed_rule.row, l->border.col);
+	if (rect_is_empty(l->border) || rect_is_empty(l->feed_rule) || !at || at->cell.code != 0x2500)
+		return;
+	struct rect r = {.row = l->feed_rule.row, .col = l->border.col, .rows = 1, .cols = 1};
+	canvas_text(c, r, 0, STYLE_BORDER, d->typing ? "┸" : "┴");
 }
 
 void dash_draw(struct dash *d, struct canvas *c)
@@ -497,6 +524,7 @@ void dash_draw(struct dash *d, struct canvas *c)
 	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
 	feed.window = feed_place_find(&d->feed, &v.model, feed_rows(&v));
 	feed_view_draw(c, v.layout.feed_rule, v.layout.feed, &feed);
+	draw_joint(d, c, &v.layout);
 
 	draw_status(d, c, &v);
 	if (d->help)

@@ -6,9 +6,11 @@
 
 #include "tui/words.h"
 
-#define NAME_COLS_MOST   16
-#define TARGET_COLS_MOST 52
-#define WIDE_COLS        60 /* from here on columns are two apart and aligned */
+#define NAME_COLS_MOST    16
+#define TARGET_COLS_LEAST 20 /* below this the time is left out */
+#define TARGET_COLS_MOST  52
+#define TIME_COLS         8
+#define WIDE_COLS         60 /* from here on columns are two apart and aligned */
 
 /* ---- place ---- */
 
@@ -119,6 +121,7 @@ struct columns {
 	int name, target; /* widths */
 	int gap;
 	int indent;
+	bool when; /* there is room for the time */
 };
 
 static struct columns plan_columns(const struct model *m, int cols)
@@ -129,8 +132,11 @@ static struct columns plan_columns(const struct model *m, int cols)
 	p.name = MIN(p.name, cols >= WIDE_COLS ? NAME_COLS_MOST : 10);
 	if (cols < WIDE_COLS)
 		p.indent = 1;
-	int left = cols - p.indent - 8 - p.name - 3 * p.gap;
-	p.target = MIN(MAX(left * 2 / 3, 4), TARGET_COLS_MOST);
+	int left = cols - p.indent - p.name - 2 * p.gap - (TIME_COLS + p.gap);
+	p.when = left >= TARGET_COLS_LEAST;
+	if (!p.when) /* who and where matter more than when */
+		left += TIME_COLS + p.gap;
+	p.target = MIN(MAX(left * 2 / 3, MIN(left, TARGET_COLS_LEAST)), TARGET_COLS_MOST);
 	return p;
 }
 
@@ -139,13 +145,16 @@ static void draw_entry(struct canvas *c, struct rect r, int at, const struct fee
 {
 	char when[WORDS_SIZE];
 	words_when(when, e->time_ms, now_ms);
-	canvas_text(c, r, at, STYLE_MUTED, when);
-	at += 8 + p->gap;
-	canvas_textf(c, r, at, STYLE_PLAIN, "%.*s", p->name, e->vm);
+	if (p->when) {
+		canvas_text(c, r, at, STYLE_MUTED, when);
+		at += TIME_COLS + p->gap;
+	}
+	struct rect name = {.row = r.row, .col = r.col, .rows = 1, .cols = MIN(at + p->name, r.cols)};
+	canvas_text_cut(c, name, at, STYLE_PLAIN, e->vm);
 	at += p->name + p->gap;
 	draw_target(c, r, at, p->target, STYLE_DENIED, e->target);
 	at += p->target + p->gap;
-	canvas_text(c, r, at, STYLE_PLAIN, e->why);
+	canvas_text_cut(c, r, at, STYLE_PLAIN, e->why);
 }
 
 static void draw_row(struct canvas *c, struct rect r, const struct feed_view *v, size_t i)
@@ -174,11 +183,11 @@ static void draw_rule(struct canvas *c, struct rect r, const struct feed_view *v
 /* One line: how many, and the newest or the one under the cursor. */
 static void draw_folded(struct canvas *c, struct rect r, const struct feed_view *v)
 {
-	int at = canvas_textf(c, r, 0, STYLE_TITLE, " Denied %" PRIu64, feed_view_total(v->model));
+	int at = canvas_textf(c, r, 0, STYLE_TITLE, " Denied %" PRIu64 " ", feed_view_total(v->model));
 	if (v->window.selected == SIZE_MAX)
 		return;
 	if (v->window.unseen > 0)
-		at = canvas_textf(c, r, at, STYLE_NOTICE, " ▼ %zu new", v->window.unseen);
+		at = canvas_textf(c, r, at, STYLE_NOTICE, "▼ %zu new ", v->window.unseen);
 	struct rect rest = {.row = r.row, .col = r.col + at, .rows = 1, .cols = r.cols - at};
 	draw_row(c, rest, v, v->window.selected);
 }

@@ -7,6 +7,8 @@
 
 #define KEYS_COLS  18
 #define BOX_COLS   76
+#define WIDE_COLS  50  /* from here on keys and text stand side by side */
+#define SHEET_ROWS 200 /* more than all lines need at any width */
 #define LINE_SIZE  192
 #define LINES_MOST (2 * ACTION_COUNT + 16)
 
@@ -78,33 +80,50 @@ static void draw_frame(struct canvas *c, struct rect r)
 	canvas_text(c, rect_row(r, 0), 2, STYLE_TITLE, " Keys ");
 }
 
+/* All lines on a sheet of their own as wide as the box inside: texts wrap, so nothing is cut on a narrow screen. Returns the
+ * rows used. */
+static int draw_sheet(struct canvas *sheet, const struct lines *lines)
+{
+	int row = 0, indent = sheet->cols >= WIDE_COLS ? KEYS_COLS : 2;
+	for (int i = 0; i < lines->count; i++) {
+		const struct line *line = &lines->all[i];
+		struct rect r = {.row = row, .rows = sheet->rows - row, .cols = sheet->cols};
+		if (!line->keys[0]) {
+			row += MAX(canvas_wrap(sheet, r, line->style, line->text), 1);
+			continue;
+		}
+		canvas_text_cut(sheet, r, 0, STYLE_KEY, line->keys);
+		r.row += indent < KEYS_COLS;
+		r.col += indent;
+		r.cols -= indent;
+		row = r.row + canvas_wrap(sheet, r, line->style, line->text);
+	}
+	return row;
+}
+
 int help_view_draw(struct canvas *c, int top, const char *detach)
 {
 	struct lines lines = {.count = 0};
+	struct canvas sheet;
 	compose(&lines, detach);
-	int cols = MIN(BOX_COLS, c->cols), rows = MIN(lines.count + 2, c->rows);
+	bool framed = c->rows >= 3 && c->cols >= 10;
+	int cols = MIN(BOX_COLS, c->cols), frame_rows = framed ? 2 : 0;
+	canvas_init(&sheet, SHEET_ROWS, framed ? cols - 4 : cols);
+	int count = draw_sheet(&sheet, &lines);
+	int rows = MIN(count + frame_rows, c->rows);
 	struct rect box = {
 	    .row = (c->rows - rows) / 2, .col = (c->cols - cols) / 2, .rows = rows, .cols = cols};
 	struct rect inner = box;
-	if (rows >= 3 && cols >= 10) {
+	if (framed) {
 		draw_frame(c, box);
 		inner =
 		    (struct rect){.row = box.row + 1, .col = box.col + 2, .rows = rows - 2, .cols = cols - 4};
-	} else {
-		canvas_fill(c, box, STYLE_PLAIN, ' ');
 	}
-	top = MAX(MIN(top, lines.count - inner.rows), 0);
-	for (int row = 0; row < inner.rows && top + row < lines.count; row++) {
-		const struct line *line = &lines.all[top + row];
-		int at = canvas_text(c, rect_row(inner, row), 0, STYLE_KEY, line->keys);
-		if (line->keys[0])
-			at = MAX(at + 2, inner.cols >= 40 ? KEYS_COLS : 0);
-		canvas_text(c, rect_row(inner, row), at, line->style, line->text);
-	}
-	if (rows >= 3 && cols >= 40) {
-		const char *text =
-		    inner.rows < lines.count ? " j k scroll, any other key closes " : " any key closes ";
-		canvas_text(c, rect_row(box, rows - 1), 2, STYLE_MUTED, text);
-	}
+	top = MAX(MIN(top, count - inner.rows), 0);
+	canvas_blit(c, inner, &sheet, top);
+	if (framed && cols >= 40)
+		canvas_text(c, rect_row(box, rows - 1), 2, STYLE_MUTED,
+		            inner.rows < count ? " j k scroll, any other key closes " : " any key closes ");
+	canvas_finish(&sheet);
 	return top;
 }

@@ -36,7 +36,6 @@ enum action {
 struct action_info {
 	const char *name; /* a stable word: "next-row" */
 	const char *help; /* what it does, for the help view */
-	const char *hint; /* one or two words for the bottom line, or NULL: not shown there */
 };
 
 struct key_binding {

@@ -75,7 +75,7 @@ void layout_compute(struct layout *l, const struct layout_wish *w)
 		place_pane(l, body);
 		return;
 	}
-	int list_rows = MIN(MAX(w->list_rows, 2), MAX(body.rows / 3, 2));
+	int list_rows = MIN(MAX(w->list_rows, 2), MAX(body.rows * 2 / 5, 2));
 	if (w->cols < STACKED_COLS || body.rows < list_rows + 1 + PANE_ROWS_LEAST) {
 		l->list = body;
 		return;

@@ -187,7 +187,7 @@ static void draw_field(struct canvas *c, struct rect r, bool right, enum theme_s
 	if (right)
 		canvas_text_right(c, r, 0, style, text);
 	else
-		canvas_text(c, r, 0, style, text);
+		canvas_text_cut(c, r, 0, style, text);
 }
 
 static void draw_heading(struct canvas *c, struct rect row, const struct plan *p)
@@ -223,28 +223,46 @@ static void draw_vm(struct canvas *c, struct rect row, const struct list_view *v
 	}
 }
 
-/* What is known of the selected VM and stands in no column, with the columns that may be missing. */
-static void draw_detail(struct canvas *c, struct rect row, const struct list_view *v, size_t after)
+/* How many are out of sight; returns where it starts. */
+static int draw_more(struct canvas *c, struct rect row, const struct list_view *v, size_t after)
 {
-	char more[CELL_SIZE] = "", memory[WORDS_SIZE];
+	char above[WORDS_SIZE] = "", below[WORDS_SIZE] = "", text[CELL_SIZE];
+	if (v->top > 0)
+		snprintf(above, sizeof(above), "▲ %zu ", v->top);
 	if (after < v->model->vm_count)
-		snprintf(more, sizeof(more), "▼ %zu more ", v->model->vm_count - after);
-	int end = canvas_text_right(c, row, 0, STYLE_MUTED, more);
+		snprintf(below, sizeof(below), "▼ %zu ", v->model->vm_count - after);
+	snprintf(text, sizeof(text), "%s%s", above, below);
+	return canvas_text_right(c, row, 0, STYLE_NOTICE, text);
+}
+
+/* Adds a piece of the line if it fits whole. */
+static int add_piece(struct canvas *c, struct rect row, int at, const char *text)
+{
+	const char *dot = at > MARK_COLS ? " · " : "";
+	if (!text[0] || at + canvas_text_width(dot) + canvas_text_width(text) > row.cols)
+		return at;
+	at = canvas_text(c, row, at, STYLE_MUTED, dot);
+	return canvas_text(c, row, at, STYLE_MUTED, text);
+}
+
+/* What is known of the selected VM and stands in no column, with the columns that may be missing. */
+static void draw_detail(struct canvas *c, struct rect row, const struct list_view *v)
+{
 	if (v->selected >= v->model->vm_count)
 		return;
 	const struct vm_status *s = &v->model->vms[v->selected]->status;
-	words_memory(memory, s->memory_bytes);
-	struct str text = STR_INIT(400);
-	str_append(&text, s->backend[0] ? s->backend : "backend not chosen");
-	if (s->image[0])
-		str_appendf(&text, " · %s", s->image);
+	char cpus[WORDS_SIZE] = "", memory[WORDS_SIZE] = "", tunnels[WORDS_SIZE] = "";
 	if (s->cpus > 0)
-		str_appendf(&text, " · %" PRIu32 " cpu%s · %s", s->cpus, s->cpus == 1 ? "" : "s", memory);
+		snprintf(cpus, sizeof(cpus), "%" PRIu32 " cpu%s", s->cpus, s->cpus == 1 ? "" : "s");
+	if (s->memory_bytes > 0)
+		words_memory(memory, s->memory_bytes);
 	if (s->tunnels > 0)
-		str_appendf(&text, " · %" PRIu32 " tunnel%s", s->tunnels, s->tunnels == 1 ? "" : "s");
-	row.cols = MAX(end - 1, 0);
-	canvas_text(c, row, MARK_COLS, STYLE_MUTED, text.s);
-	str_finish(&text);
+		snprintf(tunnels, sizeof(tunnels), "%" PRIu32 " tunnel%s", s->tunnels,
+		         s->tunnels == 1 ? "" : "s");
+	const char *const pieces[] = {s->backend, s->image, cpus, memory, tunnels};
+	int at = MARK_COLS;
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
+		at = add_piece(c, row, at, pieces[i]);
 }
 
 static void draw_empty(struct canvas *c, struct rect r, const struct model *m)
@@ -276,8 +294,11 @@ void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v)
 		const char *trouble = trouble_of(v->model->vms[i]);
 		draw_vm(c, rect_row(r, row++), v, &plan, i);
 		if (trouble[0] && row < end)
-			canvas_text(c, rect_row(r, row++), MARK_COLS + 2, STYLE_STATE_FAILED, trouble);
+			canvas_text_cut(c, rect_row(r, row++), MARK_COLS + 2, STYLE_STATE_FAILED, trouble);
 	}
+	struct rect info = rect_row(r, r.rows >= 5 ? r.rows - 1 : 0);
+	if (r.rows >= 3)
+		info.cols = MAX(draw_more(c, info, v, i) - 1, 0);
 	if (r.rows >= 5)
-		draw_detail(c, rect_row(r, r.rows - 1), v, i);
+		draw_detail(c, info, v);
 }

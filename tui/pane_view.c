@@ -6,6 +6,8 @@
 #include "core/term/screen.h"
 #include "tui/words.h"
 
+#define LINE_MOST 1024 /* bytes of a console line that count for its height */
+
 /* The part of a screen that is shown when it is larger than the pane (another console has made it so): its top left,
  * moved as far as the cursor needs. */
 static int first_shown(int cursor, int have, int room)
@@ -50,19 +52,23 @@ static void draw_screen(struct canvas *c, struct rect r, const struct pane_view 
 	}
 }
 
-/* The last lines of a text that fit, at the top of `r`. */
+/* The last lines of a text that fit whole, wrapped, at the top of `r`. */
 static void draw_tail(struct canvas *c, struct rect r, const char *text)
 {
 	const char *from = text + strlen(text);
-	for (int lines = 0; from > text; from--) {
-		if (from[-1] == '\n' && from[0] != '\0' && ++lines == r.rows)
+	int rows = 0;
+	while (from > text) {
+		const char *line = from - 1;
+		while (line > text && line[-1] != '\n')
+			line--;
+		char copy[LINE_MOST];
+		snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(line, "\n"), line);
+		rows += MAX(canvas_wrap_rows(r.cols, copy), 1);
+		if (rows > r.rows)
 			break;
+		from = line;
 	}
-	for (int row = 0; row < r.rows && *from; row++) {
-		size_t n = strcspn(from, "\n");
-		canvas_textf(c, rect_row(r, row), 0, STYLE_MUTED, "%.*s", (int)n, from);
-		from += n + (from[n] == '\n');
-	}
+	canvas_wrap(c, r, STYLE_MUTED, from);
 }
 
 /* A text for people, and under it what the VM's console said last. */
@@ -120,6 +126,13 @@ static bool is_live(const struct pane_view *v)
 	return v->vm && p->link == PANE_LIVE && p->screen && strcmp(p->vm, v->vm->status.name) == 0;
 }
 
+static bool has_ended(const struct pane_view *v)
+{
+	const struct pane_source *p = &v->model->pane;
+	return v->vm && v->vm->status.state == VM_READY && p->link == PANE_ENDED && p->screen &&
+	       strcmp(p->vm, v->vm->status.name) == 0;
+}
+
 static void draw_inner(struct canvas *c, struct rect r, const struct pane_view *v)
 {
 	const struct pane_source *p = &v->model->pane;
@@ -128,7 +141,7 @@ static void draw_inner(struct canvas *c, struct rect r, const struct pane_view *
 	bool ours = strcmp(p->vm, v->vm->status.name) == 0;
 	if (is_live(v)) {
 		draw_screen(c, r, v, true);
-	} else if (ours && p->link == PANE_ENDED && p->screen && v->vm->status.state == VM_READY) {
+	} else if (has_ended(v)) {
 		draw_screen(c, r, v, false);
 		struct rect last = rect_row(r, r.rows - 1);
 		canvas_fill(c, last, STYLE_NOTICE, ' ');
@@ -154,7 +167,8 @@ static void draw_title(struct canvas *c, struct rect r, const struct pane_view *
 	if (is_live(v))
 		snprintf(size, sizeof(size), " %ux%u ", p->screen->cols, p->screen->rows);
 	else
-		snprintf(size, sizeof(size), " %s ", vm_state_name(v->vm->status.state));
+		snprintf(size, sizeof(size), " %s ",
+		         has_ended(v) ? "ended" : vm_state_name(v->vm->status.state));
 	int end = canvas_text_right(c, r, 0, style, size);
 	r.cols = MAX(end - 1, 0);
 	enum theme_style name_style = v->typing ? STYLE_BORDER_TYPING : STYLE_TITLE;
@@ -165,8 +179,10 @@ static void draw_title(struct canvas *c, struct rect r, const struct pane_view *
 
 void pane_view_draw(struct canvas *c, const struct layout *l, const struct pane_view *v)
 {
-	canvas_fill(c, l->border, v->typing ? STYLE_BORDER_TYPING : STYLE_BORDER,
-	            v->typing ? 0x2503 : 0x2502); /* heavy or light line */
+	enum theme_style style = v->typing ? STYLE_BORDER_TYPING : STYLE_BORDER;
+	canvas_fill(c, l->border, style, v->typing ? 0x2503 : 0x2502); /* heavy or light line */
 	draw_title(c, l->pane_title, v);
+	if (!rect_is_empty(l->border) && !rect_is_empty(l->pane_title))
+		canvas_text(c, rect_row(l->border, 0), 0, style, v->typing ? "┏" : "┌");
 	draw_inner(c, l->pane, v);
 }
