@@ -412,6 +412,8 @@ def no_record_no_tunnel():
     policy = f"allow a.test\nresolve a.test 127.0.0.1:{server.port}\n"
     p = Proxy("full", policy)
     held, head, _ = p.tunnel("a.test:443")
+    held.sendall(b"x")
+    held.recv(1)  # the server has counted it
     pid, size = p.process.pid, os.path.getsize(p.audit)
     hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)[1]
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size + 10, hard))
