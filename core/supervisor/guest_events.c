@@ -1,0 +1,172 @@
+#include "core/supervisor/guest_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/mem.h"
+#include "core/loop/listener.h"
+#include "core/loop/stream.h"
+#include "core/loop/timer.h"
+#include "core/wire/frame.h"
+
+#define INCIDENTS_MS 10000
+
+struct caller {                     /* one connection of the guest */
+	struct guest_events *owner; /* NULL: this place is free */
+	struct stream *stream;
+	struct timer *limit;
+	struct frame_reader frames;
+	bool greeted, ready_told;
+	bool over; /* closed inside a callback */
+	struct err refused;
+};
+
+struct guest_events {
+	struct loop *loop;
+	struct listener *listener;
+	struct caller callers[GUEST_EVENTS_MOST];
+	uint64_t since_ms; /* of the incidents that are counted */
+	unsigned incidents;
+	const struct guest_events_ops *ops;
+	void *arg;
+};
+
+static void hang_up(struct caller *c)
+{
+	if (!c->owner)
+		return;
+	stream_close(c->stream, NULL, NULL);
+	timer_close(c->limit);
+	frame_reader_finish(&c->frames);
+	*c = (struct caller){.over = true};
+}
+
+static void incident(struct caller *c, const struct err *e)
+{
+	struct guest_events *g = c->owner;
+	uint64_t now = clock_mono_ms();
+	char text[sizeof(e->msg) + 80];
+	if (now - g->since_ms > INCIDENTS_MS) {
+		if (g->incidents > GUEST_EVENTS_INCIDENTS) {
+			snprintf(text, sizeof(text), "%u more on the events port",
+			         g->incidents - GUEST_EVENTS_INCIDENTS);
+			g->ops->on_incident(g->arg, text);
+		}
+		g->since_ms = now;
+		g->incidents = 0;
+	}
+	snprintf(text, sizeof(text), "the guest broke the protocol on the events port: %s", e->msg);
+	if (++g->incidents <= GUEST_EVENTS_INCIDENTS)
+		g->ops->on_incident(g->arg, text);
+	hang_up(c);
+}
+
+static bool on_message(struct caller *c, const struct frame *f, struct err *e)
+{
+	struct wire_hello hello;
+	struct wire_event_ready ready;
+	if (!c->greeted) {
+		if (f->type != WIRE_HELLO)
+			return err_set(e, ERR_PROTOCOL, "message %s before hello", wire_type_name(f->type));
+		if (!wire_check_hello(f->body, &hello, e))
+			return false;
+		c->greeted = true;
+		timer_stop(c->limit);
+		return true;
+	}
+	if (f->type != WIRE_EVENT_READY || c->ready_told)
+		return err_set(e, ERR_PROTOCOL, "message %s is not expected", wire_type_name(f->type));
+	if (!wire_get_event_ready(f->body, &ready, e))
+		return false;
+	c->ready_told = true;
+	c->owner->ops->on_ready(c->owner->arg, &ready);
+	return true;
+}
+
+static bool on_frame(void *arg, const struct frame *f)
+{
+	struct caller *c = arg;
+	return on_message(c, f, &c->refused) && !c->over;
+}
+
+static void on_data(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct caller *c = arg;
+	struct err e = ERR_INIT;
+	enum frame_result result = frame_feed(&c->frames, bytes, len, on_frame, c, &e);
+	if (c->over || result == FRAME_MORE)
+		return;
+	if (result == FRAME_READY)
+		e = c->refused;
+	incident(c, &e);
+}
+
+static void on_eof(void *arg)
+{
+	hang_up(arg);
+}
+
+static void on_error(void *arg, const struct err *e)
+{
+	(void)e;
+	hang_up(arg);
+}
+
+static void on_limit(void *arg)
+{
+	hang_up(arg);
+}
+
+static const struct stream_ops STREAM_OPS = {.on_data = on_data, .on_eof = on_eof, .on_error = on_error};
+
+static void on_accept(void *arg, int fd)
+{
+	struct guest_events *g = arg;
+	struct err e = ERR_INIT;
+	struct caller *c = NULL;
+	for (size_t i = 0; i < GUEST_EVENTS_MOST && !c; i++)
+		c = g->callers[i].owner ? NULL : &g->callers[i];
+	if (!c) {
+		close(fd);
+		return;
+	}
+	*c = (struct caller){0};
+	c->stream = stream_open(g->loop, fd, &STREAM_OPS, c, &e);
+	if (!c->stream) {
+		log_warn("events port: %s", e.msg);
+		return;
+	}
+	c->owner = g;
+	frame_reader_init(&c->frames);
+	c->limit = timer_create_on(g->loop, on_limit, c);
+	timer_once(c->limit, GUEST_EVENTS_HELLO_MS);
+	stream_resume(c->stream);
+}
+
+struct guest_events *guest_events_open(struct loop *loop, const char *path,
+                                       const struct guest_events_ops *ops, void *arg, struct err *e)
+{
+	struct guest_events *g = mem_alloc(sizeof(*g));
+	g->loop = loop;
+	g->ops = ops;
+	g->arg = arg;
+	g->listener = listener_open(loop, path, on_accept, g, e);
+	if (!g->listener) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void guest_events_close(struct guest_events *g)
+{
+	if (!g)
+		return;
+	listener_close(g->listener);
+	for (size_t i = 0; i < GUEST_EVENTS_MOST; i++)
+		hang_up(&g->callers[i]);
+	free(g);
+}

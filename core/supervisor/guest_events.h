@@ -1,0 +1,29 @@
+/* The port on which the guest calls us (9003). Today it says one thing: that it is up.
+ *
+ * The guest may do there what it likes: connections are few and silent ones end, every message is checked, and what is
+ * wrong is an incident that ends that connection. */
+#ifndef CCVM_SUPERVISOR_GUEST_EVENTS_H
+#define CCVM_SUPERVISOR_GUEST_EVENTS_H
+
+#include "core/base/err.h"
+#include "core/wire/wire.h"
+
+struct guest_events;
+struct loop;
+
+#define GUEST_EVENTS_MOST     4 /* connections at a time; more are closed at once */
+#define GUEST_EVENTS_HELLO_MS 10000
+
+struct guest_events_ops {
+	/* For each EVENT_READY that is well-formed; its texts are the guest's: escape them. */
+	void (*on_ready)(void *arg, const struct wire_event_ready *m);
+	/* The guest broke the protocol; a line for the log, at most GUEST_EVENTS_INCIDENTS in ten seconds. */
+	void (*on_incident)(void *arg, const char *text);
+};
+#define GUEST_EVENTS_INCIDENTS 10
+
+struct guest_events *guest_events_open(struct loop *loop, const char *path,
+                                       const struct guest_events_ops *ops, void *arg, struct err *e) MUST_USE;
+void guest_events_close(struct guest_events *g); /* accepts NULL; no callback afterwards */
+
+#endif

@@ -1,0 +1,499 @@
+/* One guest pty is one link with one AGENT_SPAWN. Its output goes into an emulator; what the emulator wants to say (keys,
+ * pastes, answers to the guest's queries) goes back as STDIN.
+ *
+ * Three brakes keep a guest from costing more than its share:
+ *  - FLOOD_BYTES of output per turn of the loop, then the link is paused until the next turn;
+ *  - while the guest does not take its input, its output is not read either: a program that asks and asks without reading
+ *    the answers would else fill the queue;
+ *  - updates are made when a watcher can be sent one, never for every change. */
+#include "core/supervisor/terminals.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "core/base/clock.h"
+#include "core/base/escape.h"
+#include "core/base/list.h"
+#include "core/base/log.h"
+#include "core/base/mem.h"
+#include "core/loop/loop.h"
+#include "core/loop/timer.h"
+#include "core/supervisor/guest_link.h"
+#include "core/term/emulator.h"
+#include "core/term/snapshot.h"
+
+#define SPAWN_ID     1
+#define FLOOD_BYTES  (64 * 1024)
+#define INPUT_ROOM   (4 * WIRE_DATA_MAX) /* input is taken while so much fits: pastes may grow when encoded */
+#define DEFAULT_ROWS 24
+#define DEFAULT_COLS 80
+#define EXIT_LOST    255 /* exit code of a program whose end was not told */
+
+struct terminals {
+	struct loop *loop;
+	const char *vsock_path;
+	struct list all;
+	uint32_t count;
+	uint32_t last_number;
+	void (*on_count)(void *arg, uint32_t count);
+	void *arg;
+};
+
+struct terminal {
+	struct list link;
+	struct terminals *owner;
+	uint32_t number;
+	bool first; /* what TERM_OPEN with term 0 means */
+	bool running;
+	struct guest_link *guest;
+	struct emulator *emulator;
+	struct list watches;
+	struct timer *frame;   /* the next time that something may be due, */
+	uint64_t frame_at_ms;  /* monotonic */
+	bool ending;           /* no pace any more: the last screen goes out */
+	struct timer *breathe; /* reads on after a flood */
+	uint64_t turn;         /* loop time of the turn that turn_bytes counts */
+	size_t turn_bytes;
+};
+
+struct term_watch {
+	struct list link;
+	struct terminal *terminal; /* NULL once it has ended */
+	struct snapshot_cursor cursor;
+	uint64_t sent_ms;    /* monotonic; 0: never */
+	unsigned rows, cols; /* of the client; 0: it does not care */
+	bool told_opened;
+	const struct term_watch_ops *ops;
+	void *arg;
+};
+
+/* ---- the end ---- */
+
+static void free_terminal(struct terminal *t)
+{
+	list_remove(&t->link);
+	guest_link_close(t->guest);
+	timer_close(t->frame);
+	timer_close(t->breathe);
+	emulator_destroy(t->emulator);
+	struct terminals *ts = t->owner;
+	free(t);
+	ts->count--;
+	if (ts->on_count)
+		ts->on_count(ts->arg, ts->count);
+}
+
+/* Takes a watcher off a terminal that ends; NULL when there is none left. */
+static struct term_watch *pop_watch(struct terminal *t)
+{
+	if (list_is_empty(&t->watches))
+		return NULL;
+	struct term_watch *w = LIST_ENTRY(t->watches.next, struct term_watch, link);
+	list_remove(&w->link);
+	w->terminal = NULL;
+	return w;
+}
+
+static void end_failed(struct terminal *t, const struct err *e)
+{
+	for (struct term_watch *w; (w = pop_watch(t));)
+		w->ops->on_failed(w->arg, e);
+	free_terminal(t);
+}
+
+/* Every watcher gets the last screen before it is told. */
+static void end_exited(struct terminal *t, uint32_t code, uint8_t signum)
+{
+	t->ending = true;
+	LIST_FOREACH (item, &t->watches) {
+		struct term_watch *w = LIST_ENTRY(item, struct term_watch, link);
+		w->ops->on_due(w->arg);
+	}
+	uint32_t number = t->number;
+	for (struct term_watch *w; (w = pop_watch(t));)
+		w->ops->on_closed(w->arg, number, code, signum);
+	free_terminal(t);
+}
+
+/* ---- output ---- */
+
+/* Milliseconds until this watcher may be sent the next update. */
+static uint64_t wait_of(const struct term_watch *w, uint64_t now_ms)
+{
+	struct terminal *t = w->terminal;
+	if (t->ending)
+		return 0;
+	uint64_t since = now_ms - w->sent_ms;
+	uint64_t pace = w->sent_ms && since < TERMINALS_FRAME_MS ? TERMINALS_FRAME_MS - since : 0;
+	return MAX(pace, emulator_hold_ms(t->emulator, now_ms));
+}
+
+/* The earliest of the times that were asked for. */
+static void arm_frame(struct terminal *t, uint64_t ms)
+{
+	uint64_t at = clock_mono_ms() + ms;
+	if (timer_is_active(t->frame) && t->frame_at_ms <= at)
+		return;
+	t->frame_at_ms = at;
+	timer_once(t->frame, ms);
+}
+
+static void tell_opened(struct term_watch *w)
+{
+	if (w->told_opened)
+		return;
+	w->told_opened = true;
+	w->ops->on_opened(w->arg, w->terminal->number);
+}
+
+/* Tells the watchers for whom something is due; arms the timer for the others. */
+static void offer(struct terminal *t)
+{
+	if (!t->running)
+		return;
+	uint64_t now = clock_mono_ms();
+	LIST_FOREACH (item, &t->watches) {
+		struct term_watch *w = LIST_ENTRY(item, struct term_watch, link);
+		tell_opened(w);
+		if (!snapshot_pending(t->emulator, &w->cursor))
+			continue;
+		uint64_t wait = wait_of(w, now);
+		if (wait)
+			arm_frame(t, wait);
+		else
+			w->ops->on_due(w->arg);
+	}
+}
+
+static void on_frame_time(void *arg)
+{
+	offer(arg);
+}
+
+static void send_to_guest(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct terminal *t = arg;
+	while (len && t->guest) {
+		size_t n = MIN(len, (size_t)WIRE_DATA_MAX);
+		struct wire_stdin_data m = {.data = {.p = bytes, .len = n}};
+		wire_put_stdin_data(guest_link_out(t->guest), SPAWN_ID, &m);
+		guest_link_flush(t->guest);
+		bytes += n;
+		len -= n;
+	}
+}
+
+static void may_read(struct terminal *t)
+{
+	if (!guest_link_is_full(t->guest) && !timer_is_active(t->breathe))
+		guest_link_resume(t->guest);
+	else
+		guest_link_pause(t->guest);
+}
+
+static void on_breathe(void *arg)
+{
+	struct terminal *t = arg;
+	t->turn_bytes = 0;
+	may_read(t);
+}
+
+static void count_flood(struct terminal *t, size_t len)
+{
+	uint64_t now = uv_now(loop_uv(t->owner->loop));
+	if (now != t->turn)
+		t->turn_bytes = 0;
+	t->turn = now;
+	t->turn_bytes += len;
+	if (t->turn_bytes >= FLOOD_BYTES && !timer_is_active(t->breathe))
+		timer_once(t->breathe, 0); /* the next turn, after everybody else's input */
+}
+
+static bool on_output(struct terminal *t, const struct frame *f, struct err *e)
+{
+	struct wire_stdout_data m;
+	if (!wire_get_stdout_data(f->body, &m, e))
+		return false;
+	emulator_write(t->emulator, m.data.p, m.data.len);
+	count_flood(t, m.data.len);
+	may_read(t);
+	offer(t);
+	return true;
+}
+
+/* ---- the guest's messages ---- */
+
+static bool on_spawned(struct terminal *t, const struct frame *f, struct err *e)
+{
+	struct wire_agent_spawned m;
+	if (!wire_get_agent_spawned(f->body, &m, e))
+		return false;
+	t->running = true;
+	offer(t);
+	return true;
+}
+
+static bool on_refused(struct terminal *t, const struct frame *f, struct err *e)
+{
+	struct wire_error m;
+	if (!wire_get_error(f->body, &m, e))
+		return false;
+	char safe[WIRE_TEXT_MAX];
+	escape_text(safe, sizeof(safe), m.text, strlen(m.text));
+	struct err said = ERR_INIT;
+	bool known = m.kind > ERR_NONE && m.kind < ERR_KIND_COUNT;
+	err_set(&said, known ? (enum err_kind)m.kind : ERR_INTERNAL, "%s", safe);
+	end_failed(t, &said);
+	return true;
+}
+
+static bool on_exit_told(struct terminal *t, const struct frame *f, struct err *e)
+{
+	struct wire_exit m;
+	if (!wire_get_exit(f->body, &m, e))
+		return false;
+	end_exited(t, m.code, m.signum);
+	return true;
+}
+
+static const struct {
+	uint16_t type;
+	bool running; /* the phase in which it may come */
+	bool (*handle)(struct terminal *t, const struct frame *f, struct err *e);
+} FROM_GUEST[] = {
+    {WIRE_AGENT_SPAWNED, false, on_spawned},
+    {WIRE_ERROR, false, on_refused},
+    {WIRE_STDOUT, true, on_output},
+    {WIRE_EXIT, true, on_exit_told},
+};
+
+static bool on_frame(void *arg, const struct frame *f, struct err *e)
+{
+	struct terminal *t = arg;
+	for (size_t i = 0; i < ARRAY_LEN(FROM_GUEST); i++) {
+		if (f->type == FROM_GUEST[i].type && t->running == FROM_GUEST[i].running && f->id == SPAWN_ID)
+			return FROM_GUEST[i].handle(t, f, e);
+	}
+	return err_set(e, ERR_PROTOCOL, "message %s does not belong to a terminal that is %s",
+	               wire_type_name(f->type), t->running ? "running" : "being started");
+}
+
+static void on_guest_drain(void *arg)
+{
+	may_read(arg);
+}
+
+static void on_guest_end(void *arg, const struct err *e)
+{
+	struct terminal *t = arg;
+	log_info("terminal %u: %s", t->number, e->msg);
+	if (t->running)
+		end_exited(t, EXIT_LOST, 0);
+	else
+		end_failed(t, e);
+}
+
+static const struct guest_link_ops GUEST_OPS = {
+    .on_frame = on_frame, .on_drain = on_guest_drain, .on_end = on_guest_end};
+
+/* ---- opening ---- */
+
+static const struct emulator_ops EMULATOR_OPS = {.write_reply = send_to_guest};
+
+static struct terminal *start_terminal(struct terminals *ts, const struct wire_term_open *m, struct err *e)
+{
+	if (ts->count >= TERMINALS_MOST) {
+		err_set(e, ERR_LIMIT, "the VM has %d terminals, which is the most", TERMINALS_MOST);
+		return NULL;
+	}
+	struct terminal *t = mem_alloc(sizeof(*t));
+	t->guest = guest_link_open(ts->loop, ts->vsock_path, WIRE_PORT_AGENT, &GUEST_OPS, t, e);
+	if (!t->guest) {
+		free(t);
+		return NULL;
+	}
+	t->owner = ts;
+	t->first = m->term == 0;
+	t->number = ++ts->last_number;
+	t->frame = timer_create_on(ts->loop, on_frame_time, t);
+	t->breathe = timer_create_on(ts->loop, on_breathe, t);
+	t->emulator = emulator_create(m->rows ? m->rows : DEFAULT_ROWS, m->cols ? m->cols : DEFAULT_COLS,
+	                              &EMULATOR_OPS, t);
+	list_init(&t->watches);
+	list_append(&ts->all, &t->link);
+	struct wire_agent_spawn spawn = {
+	    .tty = 1,
+	    .rows = (uint16_t)emulator_rows(t->emulator),
+	    .cols = (uint16_t)emulator_cols(t->emulator),
+	    .argv = m->argv,
+	    .env = m->env,
+	};
+	memcpy(spawn.cwd, m->cwd, sizeof(spawn.cwd));
+	wire_put_agent_spawn(guest_link_out(t->guest), SPAWN_ID, &spawn);
+	guest_link_flush(t->guest);
+	ts->count++;
+	if (ts->on_count)
+		ts->on_count(ts->arg, ts->count);
+	return t;
+}
+
+static struct terminal *find_terminal(struct terminals *ts, uint32_t number)
+{
+	LIST_FOREACH (item, &ts->all) {
+		struct terminal *t = LIST_ENTRY(item, struct terminal, link);
+		if (number ? t->number == number : t->first)
+			return t;
+	}
+	return NULL;
+}
+
+static void apply_size(struct term_watch *w)
+{
+	struct terminal *t = w->terminal;
+	unsigned rows = emulator_rows(t->emulator), cols = emulator_cols(t->emulator);
+	if (!w->rows || !w->cols || (w->rows == rows && w->cols == cols))
+		return;
+	emulator_resize(t->emulator, w->rows, w->cols);
+	struct wire_resize m = {.rows = (uint16_t)emulator_rows(t->emulator),
+	                        .cols = (uint16_t)emulator_cols(t->emulator)};
+	if (m.rows != rows || m.cols != cols) {
+		wire_put_resize(guest_link_out(t->guest), SPAWN_ID, &m);
+		guest_link_flush(t->guest);
+	}
+	arm_frame(t, 0);
+}
+
+struct term_watch *terminals_open(struct terminals *ts, const struct wire_term_open *m,
+                                  const struct term_watch_ops *ops, void *arg, struct err *e)
+{
+	struct terminal *t = m->term == WIRE_TERM_NEW ? NULL : find_terminal(ts, m->term);
+	if (!t && m->term != WIRE_TERM_NEW && m->term != 0) {
+		err_set(e, ERR_NOT_FOUND, "the VM has no terminal %u", m->term);
+		return NULL;
+	}
+	if (!t)
+		t = start_terminal(ts, m, e);
+	if (!t)
+		return NULL;
+	struct term_watch *w = mem_alloc(sizeof(*w));
+	w->terminal = t;
+	w->rows = m->rows;
+	w->cols = m->cols;
+	w->ops = ops;
+	w->arg = arg;
+	list_append(&t->watches, &w->link);
+	apply_size(w);
+	if (t->running)
+		arm_frame(t, 0); /* on_opened comes from the loop */
+	return w;
+}
+
+void term_watch_close(struct term_watch *w)
+{
+	if (!w)
+		return;
+	if (w->terminal)
+		list_remove(&w->link);
+	free(w);
+}
+
+uint32_t term_watch_number(const struct term_watch *w)
+{
+	return w->terminal ? w->terminal->number : 0;
+}
+
+bool term_watch_take(struct term_watch *w, size_t max, struct buf *out)
+{
+	struct terminal *t = w->terminal;
+	if (!t || !w->told_opened || !snapshot_pending(t->emulator, &w->cursor))
+		return false;
+	uint64_t now = clock_mono_ms();
+	uint64_t wait = wait_of(w, now);
+	if (wait) {
+		arm_frame(t, wait);
+		return false;
+	}
+	if (snapshot_encode(t->emulator, &w->cursor, max, out))
+		w->sent_ms = now; /* the parts of one update have no pace among them */
+	return true;
+}
+
+/* ---- input ---- */
+
+/* The terminal, when it takes input now; its size follows the one who types. */
+static struct emulator *typed_into(struct term_watch *w)
+{
+	struct terminal *t = w->terminal;
+	if (!t || !t->running || guest_link_room(t->guest) < INPUT_ROOM)
+		return NULL;
+	apply_size(w);
+	return t->emulator;
+}
+
+static void after_input(struct term_watch *w)
+{
+	may_read(w->terminal);
+}
+
+void term_watch_key(struct term_watch *w, uint32_t key, unsigned mods)
+{
+	struct emulator *e = typed_into(w);
+	if (!e)
+		return;
+	emulator_key(e, key, mods);
+	after_input(w);
+}
+
+void term_watch_text(struct term_watch *w, struct bytes text)
+{
+	struct emulator *e = typed_into(w);
+	if (!e)
+		return;
+	emulator_text(e, text.p, text.len);
+	after_input(w);
+}
+
+void term_watch_paste(struct term_watch *w, struct bytes text)
+{
+	struct emulator *e = typed_into(w);
+	if (!e)
+		return;
+	emulator_paste(e, text.p, text.len);
+	after_input(w);
+}
+
+void term_watch_resize(struct term_watch *w, unsigned rows, unsigned cols)
+{
+	w->rows = rows;
+	w->cols = cols;
+	if (w->terminal)
+		apply_size(w);
+}
+
+/* ---- all of them ---- */
+
+struct terminals *terminals_create(struct loop *loop, const char *vsock_path,
+                                   void (*on_count)(void *arg, uint32_t count), void *arg)
+{
+	struct terminals *ts = mem_alloc(sizeof(*ts));
+	ts->loop = loop;
+	ts->vsock_path = vsock_path;
+	ts->on_count = on_count;
+	ts->arg = arg;
+	list_init(&ts->all);
+	return ts;
+}
+
+void terminals_destroy(struct terminals *ts)
+{
+	if (!ts)
+		return;
+	ts->on_count = NULL;
+	LIST_FOREACH (item, &ts->all) {
+		struct terminal *t = LIST_ENTRY(item, struct terminal, link);
+		CHECK(list_is_empty(&t->watches));
+		free_terminal(t);
+	}
+	free(ts);
+}
