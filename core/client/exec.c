@@ -162,6 +162,11 @@ struct exec *client_exec(struct client *c, const struct exec_spec *spec, const s
 	return x;
 }
 
+bool exec_is_starting(const struct exec *x)
+{
+	return !x->running && conversation_is_active(&x->talk);
+}
+
 bool exec_is_full(const struct exec *x)
 {
 	return !x->running || client_is_full(x->client);

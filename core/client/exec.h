@@ -37,6 +37,8 @@ struct exec_ops {
 struct exec *client_exec(struct client *c, const struct exec_spec *spec, const struct exec_ops *ops,
                          void *arg, struct err *e) MUST_USE;
 
+/* Neither runs yet nor is over. */
+bool exec_is_starting(const struct exec *x);
 /* True: wait for on_drain before sending stdin. Starts true. */
 bool exec_is_full(const struct exec *x);
 /* Any length. False when the program is over or does not run yet. */
