@@ -9,7 +9,6 @@
 #include "core/term/engine.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <vterm.h>
 
@@ -164,28 +163,36 @@ void engine_escape(struct engine *e, char intermediate, char final)
 	feed(e, seq, intermediate == 0 ? 2 : 3);
 }
 
+/* Decimal digits of `n` at `out`; returns the place after them. By hand: this is in the way of every cursor move. */
+static char *put_number(char *out, int n)
+{
+	char digits[8];
+	size_t count = 0;
+	for (n = MIN(n, ENGINE_PARAM_MAX); n > 0 || count == 0; n /= 10)
+		digits[count++] = (char)('0' + n % 10);
+	while (count > 0)
+		*out++ = digits[--count];
+	return out;
+}
+
 void engine_csi(struct engine *e, char final, int a, int b)
 {
-	char seq[32];
-	int n;
-	a = MIN(a, ENGINE_PARAM_MAX);
-	b = MIN(b, ENGINE_PARAM_MAX);
-	if (b >= 0 && a >= 0)
-		n = snprintf(seq, sizeof(seq), "\x1b[%d;%d%c", a, b, final);
-	else if (b >= 0)
-		n = snprintf(seq, sizeof(seq), "\x1b[;%d%c", b, final);
-	else if (a >= 0)
-		n = snprintf(seq, sizeof(seq), "\x1b[%d%c", a, final);
-	else
-		n = snprintf(seq, sizeof(seq), "\x1b[%c", final);
-	feed(e, seq, (size_t)n);
+	char seq[32] = "\x1b[", *end = seq + 2;
+	if (a >= 0)
+		end = put_number(end, a);
+	if (b >= 0) {
+		*end++ = ';';
+		end = put_number(end, b);
+	}
+	*end++ = final;
+	feed(e, seq, (size_t)(end - seq));
 }
 
 void engine_dec_mode(struct engine *e, int mode, bool on)
 {
-	char seq[32];
-	int n = snprintf(seq, sizeof(seq), "\x1b[?%d%c", mode, on ? 'h' : 'l');
-	feed(e, seq, (size_t)n);
+	char seq[32] = "\x1b[?", *end = put_number(seq + 3, mode);
+	*end++ = on ? 'h' : 'l';
+	feed(e, seq, (size_t)(end - seq));
 }
 
 void engine_cursor(const struct engine *e, int *row, int *col)

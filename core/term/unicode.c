@@ -126,6 +126,10 @@ bool codepoint_is_base(uint32_t cp)
 {
 	if (cp < 0x7f)
 		return cp >= 0x20;
+	/* Most of what programs write, without a search: Latin, line drawing and blocks, Chinese and Korean. */
+	if ((cp >= 0xae && cp <= 0x2ff) || (cp >= 0x2190 && cp <= 0x2bff) || (cp >= 0x3400 && cp <= 0x9fff) ||
+	    (cp >= 0xac00 && cp <= 0xd7a3))
+		return true;
 	return cp <= 0x10ffff && !in_ranges(NEVER_DRAWN, ARRAY_LEN(NEVER_DRAWN), cp) &&
 	       !codepoint_is_mark(cp);
 }
