@@ -15,13 +15,16 @@
 
 #define WAITING_MOST 8
 
-/* Depth of brackets outside of texts; SIZE_MAX when a bracket or a text is not closed. */
+/* Depth of brackets outside of texts; SIZE_MAX when a bracket or a text is not closed, or a text holds an escaped NUL,
+ * at which cJSON would cut it. */
 static size_t nesting(const char *s, size_t len)
 {
 	size_t depth = 0, deepest = 0;
 	bool in_text = false;
 	for (size_t i = 0; i < len; i++) {
 		if (in_text) {
+			if (len - i >= 6 && memcmp(s + i, "\\u0000", 6) == 0)
+				return SIZE_MAX;
 			if (s[i] == '\\')
 				i++;
 			else if (s[i] == '"')
