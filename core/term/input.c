@@ -233,7 +233,7 @@ static void do_reply(struct input *in, uint8_t final)
 static void do_csi_final(struct input *in, uint8_t final)
 {
 	unsigned n[NUMBERS_MOST], count = parse_numbers(in, n);
-	bool reply = in->seq_len > 0 && in->seq[0] >= 0x3c;
+	bool reply = in->seq_len > 0 && in->seq[0] >= 0x3c && in->seq[0] <= 0x3f;
 	uint32_t key = 0;
 	in->state = GROUND;
 	if (reply) {
