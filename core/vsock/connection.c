@@ -307,13 +307,26 @@ static void (*const ON_PACKET[PACKET_OP_COUNT])(struct connection *c, const stru
     [PACKET_OP_CREDIT_REQUEST] = on_credit_request,
 };
 
+static bool all_fits(const struct connection *c, uint32_t bytes)
+{
+	int waiting = 0;
+	return bytes && ioctl(watch_fd(c->host), FIONREAD, &waiting) == 0 && waiting >= 0 &&
+	       (uint32_t)waiting <= bytes;
+}
+
+/* The guest has given enough credit to go on: not so little that a larger block would be cut into slivers. */
+static bool has_room(const struct connection *c)
+{
+	uint32_t bytes = credit_bytes(&c->credit);
+	return credit_packets(&c->credit) && (bytes >= credit_sliver(&c->credit) || all_fits(c, bytes));
+}
+
 void connection_packet(struct connection *c, const struct packet_header *h, struct iovec *iov, size_t count)
 {
 	if (c->state == CONNECTION_OVER)
 		return;
 	credit_peer(&c->credit, h->buf_alloc, h->fwd_cnt);
-	if (c->starved && credit_packets(&c->credit) &&
-	    credit_bytes(&c->credit) >= credit_sliver(&c->credit)) {
+	if (c->starved && has_room(c)) {
 		c->starved = false;
 		c->readable = true;
 		c->backoff_ms = 0;
@@ -329,13 +342,6 @@ bool connection_has_data(const struct connection *c)
 {
 	return c->state == CONNECTION_OPEN && c->readable && !c->starved &&
 	       !(c->host_shut & PACKET_NO_SEND) && !(c->guest_shut & PACKET_NO_RECEIVE);
-}
-
-static bool all_fits(const struct connection *c, uint32_t bytes)
-{
-	int waiting = 0;
-	return bytes && ioctl(watch_fd(c->host), FIONREAD, &waiting) == 0 && waiting >= 0 &&
-	       (uint32_t)waiting <= bytes;
 }
 
 /* Guests announce that they have read when they have read a lot of bytes. Nothing makes them announce many small
@@ -354,8 +360,7 @@ bool connection_may_read(struct connection *c, struct to_guest_fill *f)
 {
 	f->most_bytes = credit_bytes(&c->credit);
 	f->most_packets = credit_packets(&c->credit);
-	if (f->most_bytes && f->most_packets &&
-	    (f->most_bytes >= credit_sliver(&c->credit) || all_fits(c, f->most_bytes)))
+	if (has_room(c))
 		return true;
 	starve(c, f->most_packets == 0);
 	return false;
@@ -490,8 +495,7 @@ void connection_on_deadline(struct connection *c, uint64_t now_ms)
 		return;
 	c->deadline_ms = 0;
 	if (c->state == CONNECTION_OPEN && c->starved) {
-		/* Less than a sliver may be all there is by now. */
-		if (credit_packets(&c->credit) && all_fits(c, credit_bytes(&c->credit))) {
+		if (has_room(c)) {
 			c->starved = false;
 			c->readable = true;
 			changed(c);
