@@ -178,13 +178,20 @@ static bool mount_inside(struct err *e)
 	return true;
 }
 
+/* Not with fd_write_file: that waits for the disk, and what is half-written at a crash is written again at the next boot. */
+static bool write_plainly(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
+{
+	int fd CLOSE_ON_EXIT = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	return (fd >= 0 && fd_write_all(fd, bytes, len)) || err_sys(e, errno, "write %s", path);
+}
+
 /* This program for those inside the guest, under a name in their PATH too. */
 static bool copy_self(struct err *e)
 {
 	size_t len;
 	char *bytes FREE_ON_EXIT = fd_read_file("/init", 16 << 20, &len, e);
 	mkdir(ROOT "/run/ccvm", 0755);
-	if (!bytes || !fd_write_file(ROOT BOOT_GUEST_PATH, bytes, len, 0755, e))
+	if (!bytes || !write_plainly(ROOT BOOT_GUEST_PATH, bytes, len, 0755, e))
 		return false;
 	symlink(BOOT_GUEST_PATH, ROOT "/usr/bin/ccvm-guest");
 	unlink("/init");
@@ -206,7 +213,7 @@ static void write_if_different(const char *path, const char *text)
 	if (old && strcmp(old, text) == 0)
 		return;
 	err_clear(&e);
-	if (!fd_write_file(path, text, strlen(text), 0644, &e))
+	if (!write_plainly(path, text, strlen(text), 0644, &e))
 		log_warn("boot: %s", e.msg);
 }
 

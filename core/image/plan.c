@@ -39,7 +39,7 @@ static void initramfs_inputs(const struct recipe *r, const char *guest_sha256, c
                              char out[DIGEST_SIZE])
 {
 	struct digest *d = digest_create();
-	digest_add(d, "initramfs " METHOD);
+	digest_add(d, "initramfs " METHOD " unsigned");
 	digest_add(d, guest_sha256);
 	digest_add(d, kernel_sha256);
 	add_list(d, "modules", &r->modules);

@@ -13,6 +13,7 @@
 #include "core/base/mem.h"
 #include "core/image/apt.h"
 #include "core/image/cpio.h"
+#include "core/image/module.h"
 #include "core/image/plan.h"
 
 #define ORIGIN       "Debian"
@@ -178,6 +179,16 @@ static bool after_unpack(struct plan *p, struct err *e)
 
 /* ---- the parts kernel and initramfs ---- */
 
+static bool add_module(struct cpio *c, const char *to, const char *from, struct err *e)
+{
+	size_t len;
+	char *bytes FREE_ON_EXIT = fd_read_file(from, CPIO_MOST, &len, e);
+	if (!bytes)
+		return false;
+	cpio_add_bytes(c, to, 0644, bytes, module_unsigned_size(bytes, len));
+	return true;
+}
+
 static bool fill_initramfs(const struct plan *p, struct cpio *c, struct err *e)
 {
 	struct str names = STR_INIT(65536);
@@ -191,7 +202,7 @@ static bool fill_initramfs(const struct plan *p, struct cpio *c, struct err *e)
 		char *from FREE_ON_EXIT = mem_printf("%s/%s.ko", p->kernel_dir, name);
 		char *to FREE_ON_EXIT = mem_printf("lib/modules/%s.ko", name);
 		str_appendf(&names, "%s.ko\n", name);
-		ok = cpio_add_file(c, to, 0644, from, e);
+		ok = add_module(c, to, from, e);
 	}
 	cpio_add_bytes(c, "etc/ccvm/modules", 0644, names.s, names.len);
 	str_finish(&names);
