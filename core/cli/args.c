@@ -50,7 +50,7 @@ static bool fail_unknown_name(const struct arg_option *options, const char *name
 }
 
 /* "--name", "--name=VALUE" or "--name" VALUE; *next is argv's next element. */
-static bool parse_long(struct args *a, const char *text, char ***next, struct err *e)
+static bool parse_long(struct args *a, const char *text, const char *const **next, struct err *e)
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : strlen(text);
@@ -71,7 +71,7 @@ static bool parse_long(struct args *a, const char *text, char ***next, struct er
 }
 
 /* "-f", "-fn 3", "-n3": flags until one takes a value, which is the rest or the next element. */
-static bool parse_short(struct args *a, const char *letters, char ***next, struct err *e)
+static bool parse_short(struct args *a, const char *letters, const char *const **next, struct err *e)
 {
 	for (; *letters; letters++) {
 		size_t i = find_letter(a->options, *letters);
@@ -92,17 +92,18 @@ static bool parse_short(struct args *a, const char *letters, char ***next, struc
 	return true;
 }
 
-bool args_parse(struct args *a, const struct arg_option *options, int argc, char **argv, struct err *e)
+bool args_parse(struct args *a, const struct arg_option *options, int argc, const char *const *argv,
+                struct err *e)
 {
 	*a = (struct args){.options = options};
 	CHECK(find_name(options, "", 0) <= ARGS_MOST_OPTIONS);
 	a->words = mem_array((size_t)argc + 1, sizeof(*a->words));
-	char **next = argv;
+	const char *const *next = argv;
 	while (*next) {
-		char *text = *next++;
+		const char *text = *next++;
 		bool fine = true;
 		if (strcmp(text, "--") == 0) {
-			a->rest = (const char *const *)next;
+			a->rest = next;
 			return true;
 		}
 		if (text[0] == '-' && text[1] == '-')

@@ -40,7 +40,7 @@ struct args {
 };
 
 /* `argv` begins after the command's name; argv[argc] is NULL. args_finish is right after a failure as well. */
-bool args_parse(struct args *a, const struct arg_option *options, int argc, char **argv,
+bool args_parse(struct args *a, const struct arg_option *options, int argc, const char *const *argv,
                 struct err *e) MUST_USE;
 void args_finish(struct args *a);
 

@@ -128,7 +128,7 @@ static bool check_words(const struct command *command, const struct args *a, str
 }
 
 /* --help counts wherever it stands before "--", whatever else is wrong. */
-static bool asks_for_help(char **argv)
+static bool asks_for_help(const char *const *argv)
 {
 	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
 		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "-h") == 0)
@@ -137,7 +137,7 @@ static bool asks_for_help(char **argv)
 	return false;
 }
 
-static int run_command(struct cli *cli, int argc, char **argv)
+static int run_command(struct cli *cli, int argc, const char *const *argv)
 {
 	static const struct arg_option NONE[] = {{.name = NULL}};
 	const struct command *command = cli->command;
@@ -185,7 +185,7 @@ int cli_main(int argc, char **argv, const struct cli_hooks *hooks)
 	if (!cli.command)
 		return unknown_command(&cli, name);
 	cli.loop = loop_create();
-	status = run_command(&cli, MAX(argc - 2, 0), argv + MIN(argc, 2));
+	status = run_command(&cli, MAX(argc - 2, 0), (const char *const *)argv + MIN(argc, 2));
 	loop_destroy(cli.loop);
 	return finish_output(&cli, status);
 }

@@ -13,7 +13,7 @@
 #include "core/cli/image_use.h"
 #include "core/cli/litter.h"
 #include "core/cli/progress.h"
-#include "core/cli/table.h"
+#include "core/cli/columns.h"
 #include "core/config/paths.h"
 #include "core/image/build.h"
 #include "core/image/image.h"
@@ -140,24 +140,24 @@ static void print_json(const struct image_entry *entries, size_t count)
 static void print_table(const struct image_entry *entries, size_t count)
 {
 	static const char *const HEADS[] = {"NAME", ">SIZE", "LAYERS", "BUILT", "ERROR", NULL};
-	struct table t;
+	struct columns t;
 	struct str text = STR_INIT(1024 * 1024);
-	table_init(&t, HEADS);
+	columns_init(&t, HEADS);
 	for (size_t i = 0; i < count; i++) {
 		const struct image *image = &entries[i].image;
 		char size[FORMAT_SIZE], built[FORMAT_SIZE];
 		format_bytes(size, image_size_bytes(image));
 		format_time(built, image->built_ms, clock_wall_ms());
-		table_add(&t, image->name);
-		table_add(&t, entries[i].error ? "-" : size);
-		table_addf(&t, "%zu", image->layer_count);
-		table_add(&t, entries[i].error ? "-" : built);
-		table_add(&t, entries[i].error);
+		columns_add(&t, image->name);
+		columns_add(&t, entries[i].error ? "-" : size);
+		columns_addf(&t, "%zu", image->layer_count);
+		columns_add(&t, entries[i].error ? "-" : built);
+		columns_add(&t, entries[i].error);
 	}
-	table_render(&t, &text);
+	columns_render(&t, &text);
 	fputs(text.s, stdout);
 	str_finish(&text);
-	table_finish(&t);
+	columns_finish(&t);
 }
 
 static int list(struct cli *cli, struct args *args, const char *name)

@@ -4,7 +4,7 @@
 #include "core/base/clock.h"
 #include "core/cli/cli.h"
 #include "core/cli/format.h"
-#include "core/cli/table.h"
+#include "core/cli/columns.h"
 #include "core/cli/vm_list.h"
 
 static const struct arg_option OPTIONS[] = {
@@ -60,28 +60,28 @@ static const char *egress_word(const struct vm_status *vm)
 
 static void print_table(const struct vm_list *list)
 {
-	struct table t;
+	struct columns t;
 	struct str text = STR_INIT(16 * 1024 * 1024);
 	int64_t now = clock_wall_ms();
-	table_init(&t, HEADS);
+	columns_init(&t, HEADS);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct vm_status *vm = &list->items[i];
 		char up[FORMAT_SIZE] = "-";
 		if (uptime_ms(vm, now))
 			format_duration(up, uptime_ms(vm, now));
-		table_add(&t, vm->name);
-		table_add(&t, vm_state_name(vm->state));
-		table_add(&t, egress_word(vm));
-		table_add(&t, vm->backend[0] ? vm->backend : "-");
-		table_add(&t, vm->image);
-		table_add(&t, up);
-		table_addf(&t, "%u", vm->denied);
-		table_add(&t, vm->reason);
+		columns_add(&t, vm->name);
+		columns_add(&t, vm_state_name(vm->state));
+		columns_add(&t, egress_word(vm));
+		columns_add(&t, vm->backend[0] ? vm->backend : "-");
+		columns_add(&t, vm->image);
+		columns_add(&t, up);
+		columns_addf(&t, "%u", vm->denied);
+		columns_add(&t, vm->reason);
 	}
-	table_render(&t, &text);
+	columns_render(&t, &text);
 	fputs(text.s, stdout);
 	str_finish(&text);
-	table_finish(&t);
+	columns_finish(&t);
 }
 
 static int run(struct cli *cli, struct args *args)

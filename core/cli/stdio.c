@@ -245,7 +245,7 @@ void outlet_write(struct outlet *out, const void *bytes, size_t len)
 
 bool outlet_is_empty(const struct outlet *out)
 {
-	return out->queue.len == 0;
+	return out->queue.len == 0 && !out->error_due;
 }
 
 void outlet_close(struct outlet *out)

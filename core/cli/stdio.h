@@ -37,6 +37,7 @@ struct outlet *outlet_open(struct loop *loop, int fd, const struct outlet_ops *o
 /* Writes what fits now and queues the rest without bound: stop your source until on_drain when outlet_is_empty is false
  * afterwards. */
 void outlet_write(struct outlet *out, const void *bytes, size_t len);
+/* Nothing is queued, and no error waits to be told. */
 bool outlet_is_empty(const struct outlet *out);
 void outlet_close(struct outlet *out); /* accepts NULL; what is queued is dropped */
 

@@ -56,6 +56,18 @@ static void arm_timer(struct client *c)
 		timer_stop(c->timer);
 }
 
+void client_expire(struct client *c)
+{
+	if (c->hello_deadline_ms)
+		c->hello_deadline_ms = LONG_AGO;
+	LIST_FOREACH (item, &c->conversations) {
+		struct conversation *v = LIST_ENTRY(item, struct conversation, link);
+		if (v->deadline_ms)
+			v->deadline_ms = LONG_AGO;
+	}
+	arm_timer(c);
+}
+
 /* ---- ends ---- */
 
 static void break_conversation(struct conversation *v, const struct err *e)
@@ -163,12 +175,11 @@ static bool on_hello(struct client *c, const struct frame *f, struct err *e)
 }
 
 /* The supervisor's last word: an error that answers no request. */
-static bool on_farewell(struct client *c, const struct frame *f, struct err *e)
+static bool on_farewell(const struct frame *f, struct err *e)
 {
 	struct err why = ERR_INIT;
 	if (!client_read_error(f, &why, e))
 		return false;
-	err_wrap(&why, "VM %s", c->vm);
 	*e = why;
 	return false;
 }
@@ -176,7 +187,7 @@ static bool on_farewell(struct client *c, const struct frame *f, struct err *e)
 static bool dispatch(struct client *c, const struct frame *f, struct err *e)
 {
 	if (f->type == WIRE_ERROR && f->id == 0)
-		return on_farewell(c, f, e);
+		return on_farewell(f, e);
 	if (!c->open)
 		return on_hello(c, f, e);
 	LIST_FOREACH (item, &c->conversations) {
@@ -193,8 +204,7 @@ static bool on_frame(void *arg, const struct frame *f)
 	struct err e = ERR_INIT;
 	if (dispatch(c, f, &e))
 		return !c->closed && !c->broken;
-	if (e.kind == ERR_PROTOCOL)
-		err_wrap(&e, "VM %s", c->vm);
+	err_wrap(&e, "VM %s", c->vm);
 	break_off(c, &e);
 	return false;
 }

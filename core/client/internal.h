@@ -47,6 +47,9 @@ bool client_is_full(const struct client *c);
 void client_pause(struct client *c);
 void client_resume(struct client *c);
 
+/* For tests: every time limit that runs is over now. */
+void client_expire(struct client *c);
+
 /* The error that a WIRE_ERROR message carries; false and a protocol error in `e` when it is malformed. */
 bool client_read_error(const struct frame *f, struct err *carried, struct err *e);
 bool client_unexpected(const struct frame *f, struct err *e); /* false */

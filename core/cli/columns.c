@@ -1,4 +1,4 @@
-#include "core/cli/table.h"
+#include "core/cli/columns.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,36 +7,36 @@
 
 #include "core/base/mem.h"
 
-void table_init(struct table *t, const char *const *heads)
+void columns_init(struct columns *t, const char *const *heads)
 {
-	*t = (struct table){.heads = heads};
-	while (heads[t->columns])
-		t->columns++;
-	CHECK(t->columns > 0 && t->columns <= TABLE_MOST_COLUMNS);
+	*t = (struct columns){.heads = heads};
+	while (heads[t->count])
+		t->count++;
+	CHECK(t->count > 0 && t->count <= COLUMNS_MOST);
 }
 
-void table_finish(struct table *t)
+void columns_finish(struct columns *t)
 {
 	for (size_t i = 0; i < t->cell_count; i++)
 		free(t->cells[i]);
 	free(t->cells);
-	*t = (struct table){0};
+	*t = (struct columns){0};
 }
 
-void table_add(struct table *t, const char *text)
+void columns_add(struct columns *t, const char *text)
 {
 	t->cells = mem_resize(t->cells, t->cell_count + 1, sizeof(*t->cells));
 	t->cells[t->cell_count++] = mem_strdup(text ? text : "");
 }
 
-void table_addf(struct table *t, const char *fmt, ...)
+void columns_addf(struct columns *t, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	table_add(t, text);
+	columns_add(t, text);
 }
 
 static size_t width_of(const char *text)
@@ -47,12 +47,12 @@ static size_t width_of(const char *text)
 	return n;
 }
 
-static bool is_right(const struct table *t, size_t column)
+static bool is_right(const struct columns *t, size_t column)
 {
 	return t->heads[column][0] == '>';
 }
 
-static const char *head_of(const struct table *t, size_t column)
+static const char *head_of(const struct columns *t, size_t column)
 {
 	return t->heads[column] + is_right(t, column);
 }
@@ -63,7 +63,7 @@ static void pad(struct str *out, size_t n)
 		str_append_char(out, ' ');
 }
 
-static void render_cell(const struct table *t, size_t column, const char *text, size_t width, bool last,
+static void render_cell(const struct columns *t, size_t column, const char *text, size_t width, bool last,
                         struct str *out)
 {
 	size_t missing = width - width_of(text);
@@ -77,10 +77,10 @@ static void render_cell(const struct table *t, size_t column, const char *text, 
 	pad(out, 2);
 }
 
-static void render_row(const struct table *t, char *const *cells, const size_t *widths, struct str *out)
+static void render_row(const struct columns *t, char *const *cells, const size_t *widths, struct str *out)
 {
 	size_t last = 0; /* blanks after the last text are left out */
-	for (size_t c = 0; c < t->columns; c++) {
+	for (size_t c = 0; c < t->count; c++) {
 		if (!cells || cells[c][0])
 			last = c;
 	}
@@ -89,15 +89,15 @@ static void render_row(const struct table *t, char *const *cells, const size_t *
 	str_append_char(out, '\n');
 }
 
-void table_render(const struct table *t, struct str *out)
+void columns_render(const struct columns *t, struct str *out)
 {
-	size_t widths[TABLE_MOST_COLUMNS] = {0};
-	CHECK(t->cell_count % t->columns == 0);
-	for (size_t c = 0; c < t->columns; c++)
+	size_t widths[COLUMNS_MOST] = {0};
+	CHECK(t->cell_count % t->count == 0);
+	for (size_t c = 0; c < t->count; c++)
 		widths[c] = width_of(head_of(t, c));
 	for (size_t i = 0; i < t->cell_count; i++)
-		widths[i % t->columns] = MAX(widths[i % t->columns], width_of(t->cells[i]));
+		widths[i % t->count] = MAX(widths[i % t->count], width_of(t->cells[i]));
 	render_row(t, NULL, widths, out);
-	for (size_t i = 0; i < t->cell_count; i += t->columns)
+	for (size_t i = 0; i < t->cell_count; i += t->count)
 		render_row(t, t->cells + i, widths, out);
 }
