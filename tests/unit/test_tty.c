@@ -1,0 +1,253 @@
+/* core/term/tty: what an operator's terminal gets. Most checks let our own emulator be that terminal. */
+#include "tests/lib/test.h"
+
+#include <stdlib.h>
+
+#include "core/base/escape.h"
+#include "core/term/tty.h"
+#include "tests/lib/term_test.h"
+
+static const struct tty_caps FULL = {.colours = 256, .truecolor = true};
+
+static const char *const STEPS[] = {
+    "text \x1b[1;31mred\x1b[m\r\n",
+    "\x1b[3;4H\u4e2d\u6587\u4e2d",
+    "\x1b[38;2;9;8;7m\x1b[44m  \x1b[K\x1b[m",
+    "\x1b[2;1H\x1b[P\x1b[2@",
+    "e\u0301o\u0302",
+    "\x1b[H\x1b[2K",
+    "\x1b[2J",
+    "\x1b[4:3;58:5:3mcurly\x1b[m \x1b[2;7;9;53mx\x1b[m",
+    "0123456789012345678901234567890123456789",
+    "\r\n\r\n\r\n",
+    "\x1b[?25l",
+    "\x1b[?25h\x1b[4 q",
+    "\x1b[?5h",
+    "\x1b[?5l",
+    "\U0001f600\u26a0 x",
+    "\x1b[7m \x1b[m",
+};
+
+static void feed(struct term_test *t, const struct buf *b)
+{
+	emulator_write(t->e, b->data, b->len);
+}
+
+/* Draws `now` over `before` on the terminal and compares what it shows. */
+static void draw_and_compare(struct term_test *terminal, struct screen *before, const struct screen *now,
+                             bool first)
+{
+	struct buf out = BUF_INIT(1 << 22);
+	struct screen want;
+	tty_draw(first ? NULL : before, now, now->rows, now->cols, &FULL, &out);
+	feed(terminal, &out);
+	term_test_sync(terminal);
+	screen_init(&want, now->rows, now->cols);
+	screen_copy(&want, now);
+	for (size_t i = 0; i < (size_t)want.rows * want.cols; i++) {
+		struct cell *w = &want.cells[i], *shown = &terminal->screen.cells[i];
+		if (now->modes & TERM_REVERSE_VIDEO)
+			w->attrs ^= CELL_REVERSE;
+		/* A blank cell and a space look the same; so do their invisible foregrounds. */
+		w->code = w->code == ' ' ? 0 : w->code;
+		shown->code = shown->code == ' ' ? 0 : shown->code;
+		if (cell_is_blank(w) && cell_is_blank(shown))
+			*w = *shown;
+	}
+	want.modes = terminal->screen.modes;
+	want.bells = terminal->screen.bells;
+	want.history = 0;
+	memcpy(want.title, terminal->screen.title, sizeof(want.title));
+	if (!now->cursor.visible) {
+		want.cursor.row = terminal->screen.cursor.row;
+		want.cursor.col = terminal->screen.cursor.col;
+	}
+	term_test_same(&want, &terminal->screen);
+	/* Nothing changed: nothing to send. */
+	buf_clear(&out);
+	screen_copy(before, now);
+	tty_draw(before, now, now->rows, now->cols, &FULL, &out);
+	assert_int_equal(out.len, 0);
+	screen_finish(&want);
+	buf_finish(&out);
+}
+
+static void a_terminal_shows_every_frame(void **state)
+{
+	(void)state;
+	srand(11);
+	for (int round = 0; round < 60; round++) {
+		struct term_test guest, terminal;
+		struct screen before;
+		term_test_init(&guest, 5, 17);
+		term_test_init(&terminal, 5, 17);
+		screen_init(&before, 5, 17);
+		struct buf enter = BUF_INIT(1024);
+		tty_enter(&enter);
+		feed(&terminal, &enter);
+		buf_finish(&enter);
+		for (int step = 0; step < 25; step++) {
+			term_test_write(&guest, STEPS[rand() % (int)ARRAY_LEN(STEPS)]);
+			if (rand() % 2)
+				continue;
+			term_test_sync(&guest);
+			draw_and_compare(&terminal, &before, &guest.screen, before.generation == 0);
+		}
+		assert_int_equal(emulator_history_count(terminal.e), 0);
+		screen_finish(&before);
+		term_test_finish(&guest);
+		term_test_finish(&terminal);
+	}
+}
+
+static const char *drawn(struct str *text, const char *bytes, unsigned rows, unsigned cols,
+                         const struct tty_caps *caps, bool dump)
+{
+	struct term_test t;
+	struct buf out = BUF_INIT(1 << 20);
+	char escaped[4096];
+	term_test_init(&t, 4, 12);
+	term_test_write(&t, bytes);
+	term_test_sync(&t);
+	if (dump)
+		tty_dump(&t.screen, caps, &out);
+	else
+		tty_draw(NULL, &t.screen, rows, cols, caps, &out);
+	escape_text(escaped, sizeof(escaped), (const char *)out.data, out.len);
+	str_clear(text);
+	str_append(text, escaped);
+	buf_finish(&out);
+	term_test_finish(&t);
+	return text->s;
+}
+
+#define STYLED "\x1b[1;38;2;255;0;0;48;5;30;4mx\x1b[m\u4e2de\u0301"
+
+static void colours_follow_the_terminal(void **state)
+{
+	(void)state;
+	static const struct {
+		struct tty_caps caps;
+		const char *dump;
+	} CASES[] = {
+	    {{256, true, false, false},
+	     "\\x1b[0;1;4;38;2;255;0;0;48;5;30mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
+	    {{256, false, false, false},
+	     "\\x1b[0;1;4;38;5;196;48;5;30mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
+	    {{16, false, false, false}, "\\x1b[0;1;4;91;46mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
+	    {{8, false, false, true}, "\\x1b[0;1;4;31;46mx\\x1b[0m? e\\x0d\\n"},
+	    {{0, false, false, true}, "\\x1b[0;1;4mx\\x1b[0m? e\\x0d\\n"},
+	};
+	struct str text = STR_INIT(4096);
+	for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
+		assert_string_equal(drawn(&text, STYLED, 4, 12, &CASES[i].caps, true), CASES[i].dump);
+	str_finish(&text);
+}
+
+static void frames_are_cut_to_the_terminal(void **state)
+{
+	(void)state;
+	struct str text = STR_INIT(4096);
+	/* The row of the cursor stays visible; a wide cell at the edge is left out. */
+	const char *got = drawn(&text, "a\r\nb\r\nc\r\nd\u4e2de", 2, 2, &FULL, false);
+	assert_non_null(strstr(got, "[1;1H\\x1b[0mc"));
+	assert_non_null(strstr(got, "[2;1Hd"));
+	assert_null(strstr(got, "\\xe4"));
+	assert_null(strstr(got, "?25h")); /* the cursor is outside */
+	struct tty_caps sync = FULL;
+	sync.sync = true;
+	got = drawn(&text, "x", 4, 12, &sync, false);
+	assert_memory_equal(got, "\\x1b[?2026h\\x1b[?25l", 20);
+	assert_string_equal(got + strlen(got) - 11, "\\x1b[?2026l");
+	/* A dumped screen has no moves and no empty lines at its end. */
+	assert_string_equal(drawn(&text, "\r\n a\r\n\r\n", 4, 12, &FULL, true), "\\x0d\\n a\\x0d\\n");
+	str_finish(&text);
+}
+
+/* After a glyph whose width terminals do not agree on, and in the last column, the next cell is placed absolutely. */
+static void unsure_widths_are_corrected(void **state)
+{
+	(void)state;
+	struct str text = STR_INIT(4096);
+	assert_non_null(
+	    strstr(drawn(&text, "\u26a0\ufe0fx", 4, 12, &FULL, false), "\\xe2\\x9a\\xa0\\x1b[1;2Hx"));
+	assert_null(strstr(text.s, "\\xef\\xb8\\x8f")); /* the variation selector would widen it */
+	assert_non_null(
+	    strstr(drawn(&text, "\u4e2dx\u00e4y", 4, 12, &FULL, false), "\\xe4\\xb8\\xadx\\xc3\\xa4y"));
+	str_finish(&text);
+}
+
+static void the_terminal_is_left_as_it_was(void **state)
+{
+	(void)state;
+	struct term_test t;
+	struct buf out = BUF_INIT(4096);
+	term_test_init(&t, 4, 20);
+	term_test_write(&t, "\x1b]2;mine\ashell$ ");
+	tty_enter(&out);
+	feed(&t, &out);
+	term_test_write(&t, "\x1b]2;guest\a\x1b[?25l\x1b[?1004;1000;1006h\x1b[3 q\x1b[31mguest\x1b[2;3r");
+	assert_string_equal(emulator_title(t.e), "guest");
+	size_t len;
+	const char *leave = tty_leave_bytes(&len);
+	emulator_write(t.e, leave, len);
+	buf_clear(&out);
+	tty_leave(&out);
+	assert_int_equal(out.len, len);
+	assert_string_equal(term_test_rows(&t), "shell$");
+	assert_string_equal(emulator_title(t.e), "mine");
+	assert_int_equal(emulator_modes(t.e), 0);
+	struct term_cursor c = emulator_cursor(t.e);
+	assert_int_equal(c.col, 7);
+	assert_true(c.visible);
+	assert_int_equal(c.shape, CURSOR_DEFAULT);
+	term_test_write(&t, "x");
+	assert_int_equal(term_test_cell(&t, 0, 7).fg, COLOUR_DEFAULT);
+	buf_finish(&out);
+	term_test_finish(&t);
+}
+
+static void titles_carry_no_controls(void **state)
+{
+	(void)state;
+	struct buf out = BUF_INIT(1024);
+	tty_title("a\x1b\\b\ac\u202ed\xff\u00e4", &out);
+	assert_int_equal(out.len, 4 + 7 + 2);
+	assert_memory_equal(out.data, "\x1b]2;a\\bcd\xc3\xa4\x1b\\", out.len);
+	buf_finish(&out);
+}
+
+static void capabilities_are_guessed(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *term, *colorterm, *no_color, *codeset;
+		struct tty_caps want;
+	} CASES[] = {
+	    {"xterm-256color", NULL, NULL, "UTF-8", {256, false, false, false}},
+	    {"xterm-256color", "truecolor", NULL, "UTF-8", {256, true, false, false}},
+	    {"xterm-256color", "truecolor", "1", "UTF-8", {0, false, false, false}},
+	    {"xterm-256color", "truecolor", "", "utf-8", {256, true, false, false}},
+	    {"screen", NULL, NULL, "ANSI_X3.4-1968", {8, false, false, true}},
+	    {"dumb", NULL, NULL, NULL, {0, false, false, true}},
+	    {NULL, NULL, NULL, NULL, {0, false, false, true}},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+		struct tty_caps got =
+		    tty_caps_guess(CASES[i].term, CASES[i].colorterm, CASES[i].no_color, CASES[i].codeset);
+		if (got.colours != CASES[i].want.colours || got.truecolor != CASES[i].want.truecolor ||
+		    got.ascii != CASES[i].want.ascii || got.sync)
+			fail_msg("case %zu", i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_terminal_shows_every_frame),   cmocka_unit_test(colours_follow_the_terminal),
+	    cmocka_unit_test(frames_are_cut_to_the_terminal), cmocka_unit_test(unsure_widths_are_corrected),
+	    cmocka_unit_test(the_terminal_is_left_as_it_was), cmocka_unit_test(titles_carry_no_controls),
+	    cmocka_unit_test(capabilities_are_guessed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
