@@ -278,6 +278,8 @@ static bool set_vring_kick(struct backend *b, const struct vhost_user_message *m
 		return false;
 	v->kick = watch_open(b->loop, fds[0], on_kick, v);
 	fds[0] = -1;
+	if (!v->kick) /* a file, say */
+		return false;
 	watch_set(v->kick, WATCH_READ);
 	return true;
 }

@@ -142,6 +142,7 @@ struct channel *channel_open(struct loop *loop, int fd, const struct channel_ops
 		c->fds[i] = -1;
 	start_message(c);
 	c->socket = watch_open(loop, fd, on_ready, c);
+	CHECK(c->socket);
 	watch_set(c->socket, WATCH_READ);
 	return c;
 }

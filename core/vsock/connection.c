@@ -525,6 +525,8 @@ struct connection *connection_create_for_host(const struct connection_owner *o, 
 	struct connection *c = create(o, buf_alloc);
 	c->state = CONNECTION_LINE;
 	c->host = watch_open(c->loop, fd, on_host_ready, c);
+	if (!c->host)
+		c->state = CONNECTION_OVER;
 	c->deadline_ms = clock_mono_ms() + CONNECTION_LINE_MS;
 	connection_update_watch(c);
 	return c;
@@ -544,9 +546,13 @@ struct connection *connection_create_for_guest(const struct connection_owner *o,
 void connection_connected(struct connection *c, int fd)
 {
 	CHECK(c->state == CONNECTION_CONNECTING);
+	c->host = watch_open(c->loop, fd, on_host_ready, c);
+	if (!c->host) {
+		connection_reset(c);
+		return;
+	}
 	c->state = CONNECTION_OPEN;
 	c->deadline_ms = 0;
-	c->host = watch_open(c->loop, fd, on_host_ready, c);
 	pend(c, PENDING_RESPONSE);
 	changed(c);
 }

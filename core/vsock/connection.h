@@ -86,7 +86,8 @@ struct connection_owner {
 	void *arg;
 };
 
-/* `fd` (taken; non-blocking) is a host program that has just connected. No callback from inside. */
+/* `fd` (taken; non-blocking) is a host program that has just connected. No callback from inside: look at
+ * its state (OVER when the descriptor is no good). */
 struct connection *connection_create_for_host(const struct connection_owner *o, int fd, uint32_t buf_alloc);
 /* The guest's REQUEST `h`. The owner goes on with connection_connected or connection_reset. */
 struct connection *connection_create_for_guest(const struct connection_owner *o,

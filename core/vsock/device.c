@@ -163,7 +163,9 @@ void device_accept(struct device *d, int fd)
 		return;
 	}
 	struct connection_owner o = owner(d);
-	adopt(d, connection_create_for_host(&o, fd, window(d)));
+	struct connection *c = connection_create_for_host(&o, fd, window(d));
+	adopt(d, c);
+	on_change(d, c);
 }
 
 static void on_accept(void *arg, int fd)

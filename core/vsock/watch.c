@@ -43,8 +43,11 @@ struct watch *watch_open(struct loop *loop, int fd, void (*fn)(void *arg, int ev
 	w->fd = fd;
 	w->fn = fn;
 	w->arg = arg;
-	if (uv_poll_init(loop_uv(loop), &w->poll, fd) != 0)
-		BUG("descriptor %d cannot be polled", fd);
+	if (uv_poll_init(loop_uv(loop), &w->poll, fd) != 0) {
+		fd_close(&w->fd);
+		free(w);
+		return NULL;
+	}
 	life_adopt(&w->life, (uv_handle_t *)&w->poll);
 	return w;
 }
