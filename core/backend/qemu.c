@@ -27,8 +27,9 @@
 #include "core/loop/stream.h"
 #include "core/loop/timer.h"
 
-#define EXIT_GRACE_MS 500  /* after the exit, for output still in the pipes */
-#define GONE_GRACE_MS 5000 /* after the monitor closed, for the exit */
+#define EXIT_GRACE_MS    500  /* after the exit, for output still in the pipes */
+#define GONE_GRACE_MS    5000 /* after the monitor closed, for the exit */
+#define CONSOLE_BATCH_MS 2
 
 struct backend {
 	struct loop *loop; /* keeps */
@@ -36,7 +37,7 @@ struct backend {
 	struct qmp *qmp;
 	struct stream *console, *errors;
 	struct console_log *log; /* or NULL */
-	struct timer *grace;
+	struct timer *grace, *batch;
 	struct backend_events events;
 	void *arg;
 	bool closing; /* the owner is gone; only the reaping is left */
@@ -70,10 +71,11 @@ static void close_channels(struct backend *b)
 	stream_close(b->console, NULL, NULL);
 	stream_close(b->errors, NULL, NULL);
 	timer_close(b->grace);
+	timer_close(b->batch);
 	console_log_close(b->log);
 	b->qmp = NULL;
 	b->console = b->errors = NULL;
-	b->grace = NULL;
+	b->grace = b->batch = NULL;
 	b->log = NULL;
 }
 
@@ -123,6 +125,8 @@ static void on_child_exit(void *arg, int code, int signum)
 		return;
 	}
 	timer_once(b->grace, EXIT_GRACE_MS);
+	if (b->console)
+		stream_resume(b->console);
 	report_if_done(b);
 }
 
@@ -154,9 +158,23 @@ static void on_qmp_broken(void *arg, const struct err *e)
 
 static const struct qmp_ops qmp_callbacks = {.on_event = on_qmp_event, .on_broken = on_qmp_broken};
 
+static void on_batch(void *arg)
+{
+	struct backend *b = arg;
+	if (b->console)
+		stream_resume(b->console);
+}
+
+/* QEMU sends the console byte by byte. Looking only now and then lets the bytes of a flood gather in the socket, or
+ * each of them would cost two system calls here. The guest waits when the socket is full, which is after some 280 writes
+ * of one byte: a longer pause would slow down a verbose boot. */
 static void on_console_data(void *arg, const uint8_t *bytes, size_t len)
 {
 	struct backend *b = arg;
+	if (!b->exited) {
+		stream_pause(b->console);
+		timer_once(b->batch, CONSOLE_BATCH_MS);
+	}
 	if (b->log)
 		console_log_write(b->log, bytes, len);
 	if (b->events.on_console)
@@ -332,6 +350,7 @@ struct backend *qemu_start(struct loop *loop, bool kvm, const struct backend_spe
 	b->events = *events;
 	b->arg = arg;
 	b->grace = timer_create_on(loop, on_grace_over, b);
+	b->batch = timer_create_on(loop, on_batch, b);
 	if (!start_with(b, spec, &args, e)) {
 		backend_close(b);
 		return NULL;

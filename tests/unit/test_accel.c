@@ -10,6 +10,7 @@
 
 #include "core/backend/accel.h"
 #include "core/backend/backend.h"
+#include "core/backend/doctor.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/loop/child.h"
@@ -417,6 +418,36 @@ static void what_cannot_start_leaves_nothing(void **state)
 	assert_int_equal(starts(f), 0);
 }
 
+static void the_doctor_says_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct backend_facts facts;
+	become(f, "[ \"$1\" = --version ] && printf 'QEMU 7\\033[m\\nmore\\n'; exec sleep 100");
+	backend_doctor(f->memory, &facts);
+	char *want FREE_ON_EXIT = mem_printf("%s: QEMU 7\\x1b[m", f->qemu);
+	assert_string_equal(facts.qemu, want);
+	assert_non_null(strstr(facts.mkfs, "/mkfs.ext4"));
+	assert_true(facts.can_run);
+	assert_true(facts.kvm[0] && facts.firmware[0] && facts.accelerator[0]);
+	unlink(f->qemu);
+	backend_doctor(f->memory, &facts);
+	assert_false(facts.can_run);
+	assert_non_null(strstr(facts.qemu, "install the package qemu-system-x86"));
+}
+
+static void the_doctor_knows_what_was_tried(void **state)
+{
+	struct fixture *f = *state;
+	struct backend_facts facts;
+	need_kvm();
+	backend_doctor(f->memory, &facts);
+	assert_string_equal(facts.accelerator, "not known: KVM has not been tried since this host booted");
+	become(f, "echo broken >&2; exit 1");
+	assert_string_equal(choose(f, "auto"), "qemu-tcg");
+	backend_doctor(f->memory, &facts);
+	assert_string_equal(facts.accelerator, "TCG: KVM was tried, QEMU exited with code 1: broken");
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(int argc, char **argv)
@@ -431,6 +462,8 @@ int main(int argc, char **argv)
 	    WITH_FIXTURE(tcg_is_chosen_when_qemu_dies),
 	    WITH_FIXTURE(what_needs_no_trying),
 	    WITH_FIXTURE(a_choice_can_be_taken_back),
+	    WITH_FIXTURE(the_doctor_says_what_is_there),
+	    WITH_FIXTURE(the_doctor_knows_what_was_tried),
 	    WITH_FIXTURE(every_end_has_a_reason),
 	    WITH_FIXTURE(long_last_words_keep_their_end),
 	    WITH_FIXTURE(the_environment_stays_here),

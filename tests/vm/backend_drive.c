@@ -49,7 +49,7 @@ static void on_guest_event(void *arg, const char *what)
 
 static void look(struct drive *d)
 {
-	if (d->wanted && memmem(d->console, d->console_len, d->wanted, strlen(d->wanted)))
+	if (d->wanted && !d->found && memmem(d->console, d->console_len, d->wanted, strlen(d->wanted)))
 		d->found = true;
 }
 
