@@ -60,7 +60,8 @@ for line in sys.stdin.read().split("\n")[top:top + rows]:
         at += 0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
     print(out.rstrip())' "$top" "$left" "$rows" "$cols"
 }
-check 'stty size is right at the first prompt' geometry A
+geometry A
+ok $? 'stty size answers at the first prompt'
 diag "pane: $rows rows, $cols columns at row $top, column $left"
 [ "$rows" -ge 10 ] && [ "$cols" -ge 40 ]
 ok $? 'the pane has a sensible size'
@@ -98,13 +99,14 @@ resize_all() { # COLUMNS ROWS of the dashboard
 	wait_for 10 new_size
 	ok $? "the guest hears of the new size"
 	read -r rows cols <"$TMP/size"
+	left=$(($1 - cols)) # the pane reaches to the right edge
 	console resize-window -t ref -x "$cols" -y "$rows"
 	in_vm alpha sh -c "stty -F \$(cat /root/ref.tty) rows $rows cols $cols"
 }
 # What is compared is the program's screen; where the pane begins may move with the layout, so it is found again.
 prompt_is_back() { shows '[#$] *$|[#$] '; }
 
-for program in 'vim -u NONE -N -c "set nocp ruler" text' 'less text' 'git -C repo log'; do
+for program in 'vim -n -u NONE -N -c "set nocp ruler laststatus=2" text' 'less text' 'git -C repo log'; do
 	name=${program%% *}
 	keys "clear; cd /root; $program" Enter
 	reference "$program"
@@ -130,7 +132,8 @@ for program in 'vim -u NONE -N -c "set nocp ruler" text' 'less text' 'git -C rep
 	check "$name: the shell works on" wait_for 10 shows "^.*AFTER-$name\$|AFTER-$name *[^ ;]*\$"
 done
 
-check 'stty size is right after the resizes' geometry B
+geometry B
+ok $? 'stty size answers after the resizes'
 is "$(in_vm alpha true; echo $?)" 0 'the VM is well'
 
 # ---- leaving
