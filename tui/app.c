@@ -323,7 +323,7 @@ static bool start(struct app *a, char detach_key, struct err *e)
 	feed_sync(a->feed, a->fleet);
 	a->signals = signals_open(a->loop, SIGNALS, on_signal, a);
 	a->stop_signal = signals_open(a->loop, STOP, on_stop_signal, a);
-	a->screen = tui_screen_open(&theme_default, e);
+	a->screen = tui_screen_open(a->loop, &theme_default, e);
 	if (!a->screen)
 		return false;
 	a->input = tui_input_open(a->loop, STDIN_FILENO, &INPUT, a, e);

@@ -19,7 +19,7 @@ struct pane {
 	char vm[VM_NAME_MAX + 1]; /* "": none */
 	struct client *client;    /* owned; NULL when there is no connection */
 	struct client_term *term; /* owned; stays after the end, for its last picture */
-	unsigned rows, cols;      /* asked for */
+	unsigned rows, cols;      /* wanted */
 	enum pane_link link;
 	char why[512];
 	struct buf paste;
@@ -56,6 +56,13 @@ static void break_link(struct pane *p, const struct err *e)
 {
 	p->link = PANE_BROKEN;
 	snprintf(p->why, sizeof(p->why), "%s", e->msg);
+}
+
+static void on_opened(void *arg, uint32_t term)
+{
+	struct pane *p = arg;
+	(void)term;
+	client_term_resize(p->term, p->rows, p->cols); /* the window may have changed meanwhile */
 }
 
 static void on_screen(void *arg)
@@ -95,7 +102,8 @@ static void on_closed(void *arg, const struct err *e)
 static bool open_terminal(struct pane *p, struct err *e)
 {
 	static const struct client_ops CLIENT = {.on_closed = on_closed};
-	static const struct client_term_ops TERM = {.on_screen = on_screen, .on_ended = on_ended};
+	static const struct client_term_ops TERM = {
+	    .on_opened = on_opened, .on_screen = on_screen, .on_ended = on_ended};
 	struct client_term_spec spec = {.term = CLIENT_TERM_FIRST, .rows = p->rows, .cols = p->cols};
 	p->client = client_connect(p->loop, p->vm, &CLIENT, p, e);
 	if (!p->client)
@@ -119,8 +127,8 @@ void pane_sync(struct pane *p, const struct dash_pane *want)
 		p->link = PANE_OPENING;
 		if (!open_terminal(p, &e))
 			break_link(p, &e);
-	} else if (resized && (p->link == PANE_LIVE || p->link == PANE_OPENING)) {
-		client_term_resize(p->term, p->rows, p->cols);
+	} else if (resized && p->term) {
+		client_term_resize(p->term, p->rows, p->cols); /* nothing unless it is open */
 	}
 }
 

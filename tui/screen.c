@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,18 +25,22 @@
 
 #include "core/base/fd.h"
 #include "core/base/mem.h"
+#include "core/loop/tty_guard.h"
 #include "core/term/tty.h"
 
 #define FALLBACK_TERM "xterm-256color"
 #define PAIRS_MOST    32000 /* setcchar takes a short */
 #define PALETTE       257   /* 256 colours and the default one */
 
-#define PASTE_ON "\033[?2004h" /* tty_leave_bytes ends it */
+#define PASTE_ON "\033[?2004h"
+/* What curses does not know of: pastes and the shape of the cursor. */
+#define OWN_MODES_OFF "\033[?2004l\033[0 q"
 
 struct tui_screen {
 	const struct theme *theme; /* kept */
-	SCREEN *curses;
-	struct canvas shown; /* what the terminal has */
+	SCREEN *curses;            /* owned */
+	struct tty_guard *guard;   /* owned */
+	struct canvas shown;       /* what the terminal has */
 	bool forgotten;
 	bool active; /* not suspended */
 	bool utf8;
@@ -51,54 +54,41 @@ struct tui_screen {
 
 /* ---- giving the terminal back, whatever happens ---- */
 
-/* For signal handlers and the bug hook, which get no argument. */
+/* A crash and even SIGKILL are the business of the guard, another process. A bug gives the terminal back before its
+ * message is printed, so that it can be read; that hook gets no argument, hence the one variable. */
 static struct {
-	volatile sig_atomic_t active;
+	bool active;
 	struct termios settings;
-} emergency;
+} given;
 
-static const int CRASHES[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-
-/* Only what is safe inside a signal handler. */
+/* Without the help of curses, from wherever the program is. */
 static void restore_now(void)
 {
-	if (!emergency.active)
-		return;
-	emergency.active = 0;
 	size_t len;
 	const char *bytes = tty_leave_bytes(&len);
 	fd_write_all(STDOUT_FILENO, bytes, len);
-	tcsetattr(STDIN_FILENO, TCSANOW, &emergency.settings);
+	tcsetattr(STDIN_FILENO, TCSANOW, &given.settings);
+	given.active = false;
 }
 
 static void on_bug(const char *msg)
 {
-	(void)msg; /* printed by the caller, now that it can be seen */
-	restore_now();
+	(void)msg;
+	if (given.active)
+		restore_now();
 }
 
-static void on_crash(int signum)
+static bool start_guard(struct tui_screen *s, struct loop *loop, struct err *e)
 {
-	restore_now();
-	signal(signum, SIG_DFL);
-	raise(signum);
-}
-
-static void arm_emergency(void)
-{
-	struct sigaction act = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
-	sigemptyset(&act.sa_mask);
-	for (size_t i = 0; i < ARRAY_LEN(CRASHES); i++)
-		sigaction(CRASHES[i], &act, NULL);
+	size_t len;
+	const char *bytes = tty_leave_bytes(&len);
+	s->guard = tty_guard_start(loop, STDIN_FILENO, &given.settings, bytes, len, e);
+	if (!s->guard)
+		return false;
+	tty_guard_set(s->guard, true);
+	given.active = true;
 	check_on_bug(on_bug);
-}
-
-static void disarm_emergency(void)
-{
-	for (size_t i = 0; i < ARRAY_LEN(CRASHES); i++)
-		signal(CRASHES[i], SIG_DFL);
-	check_on_bug(NULL);
-	emergency.active = 0;
+	return true;
 }
 
 /* ---- opening and closing ---- */
@@ -130,12 +120,8 @@ static void enter(void)
 	typeahead(-1); /* curses must not look at the input, which is not its own */
 }
 
-struct tui_screen *tui_screen_open(const struct theme *theme, struct err *e)
+static SCREEN *open_curses(struct err *e)
 {
-	if (tcgetattr(STDIN_FILENO, &emergency.settings) < 0) {
-		err_sys(e, errno, "read the settings of the terminal");
-		return NULL;
-	}
 	SCREEN *curses = newterm(NULL, stdout, stdin);
 	if (!curses)
 		curses = newterm(FALLBACK_TERM, stdout, stdin);
@@ -145,16 +131,28 @@ struct tui_screen *tui_screen_open(const struct theme *theme, struct err *e)
 		        "the terminal '%s' is not known here, nor is " FALLBACK_TERM
 		        " (package ncurses-base)",
 		        term ? term : "");
+	}
+	return curses;
+}
+
+struct tui_screen *tui_screen_open(struct loop *loop, const struct theme *theme, struct err *e)
+{
+	if (tcgetattr(STDIN_FILENO, &given.settings) < 0) {
+		err_sys(e, errno, "read the settings of the terminal");
 		return NULL;
 	}
 	struct tui_screen *s = mem_alloc(sizeof(*s));
-	*s = (struct tui_screen){.theme = theme, .curses = curses, .forgotten = true, .active = true};
+	*s = (struct tui_screen){.theme = theme, .forgotten = true};
 	s->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	s->cursor_visible = -1;
 	s->cursor_shape = '0';
 	canvas_init(&s->shown, 1, 1);
-	emergency.active = 1;
-	arm_emergency();
+	/* First the guard: curses takes the terminal at once. */
+	if (!start_guard(s, loop, e) || !(s->curses = open_curses(e))) {
+		tui_screen_close(s);
+		return NULL;
+	}
+	s->active = true;
 	enter();
 	start_colours(s);
 	send_raw(PASTE_ON);
@@ -169,11 +167,11 @@ static void leave(struct tui_screen *s)
 	curs_set(1);
 	s->cursor_visible = -1;
 	s->cursor_shape = '0';
+	send_raw(OWN_MODES_OFF);
 	endwin();
-	size_t len;
-	const char *bytes = tty_leave_bytes(&len);
-	fd_write_all(STDOUT_FILENO, bytes, len);
-	tcsetattr(STDIN_FILENO, TCSANOW, &emergency.settings);
+	tcsetattr(STDIN_FILENO, TCSANOW, &given.settings);
+	given.active = false;
+	tty_guard_set(s->guard, false);
 }
 
 void tui_screen_close(struct tui_screen *s)
@@ -181,8 +179,10 @@ void tui_screen_close(struct tui_screen *s)
 	if (!s)
 		return;
 	leave(s);
-	disarm_emergency();
-	delscreen(s->curses);
+	check_on_bug(NULL);
+	tty_guard_close(s->guard);
+	if (s->curses)
+		delscreen(s->curses);
 	canvas_finish(&s->shown);
 	free(s->pairs);
 	free(s);
@@ -191,18 +191,15 @@ void tui_screen_close(struct tui_screen *s)
 void tui_screen_suspend(struct tui_screen *s)
 {
 	leave(s);
-	emergency.active = 0;
 }
 
 void tui_screen_resume(struct tui_screen *s)
 {
-	/* The shell may have changed settings meanwhile; those are what is given back at the end. */
-	if (!s->active)
-		tcgetattr(STDIN_FILENO, &emergency.settings);
 	reset_prog_mode();
 	enter();
 	s->active = true;
-	emergency.active = 1;
+	given.active = true;
+	tty_guard_set(s->guard, true);
 	send_raw(PASTE_ON);
 	tui_screen_forget(s);
 }

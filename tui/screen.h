@@ -1,7 +1,7 @@
 /* The operator's terminal: the one place where curses is used. Takes canvases and shows them.
  *
  * There is one terminal, and curses keeps it in globals, so there is one of these at a time. However the program ends
- * (close, a bug, a crash), the terminal gets back its settings and its first screen; only SIGKILL leaves it as it is. */
+ * (close, a bug, a crash, kill -9), the terminal gets back its settings and its first screen. */
 #ifndef CCVM_TUI_SCREEN_H
 #define CCVM_TUI_SCREEN_H
 
@@ -9,12 +9,13 @@
 #include "tui/canvas.h"
 #include "tui/theme.h"
 
+struct loop;
 struct tui_screen;
 
 /* Enters: raw mode, alternate screen, bracketed paste. stdin and stdout are the terminal. A TERM that curses does not
  * know is tried as xterm-256color; ERR_SYSTEM when that fails too. Colours are off when NO_COLOR is set and not empty.
  * `theme` is kept. Signals must be taken over before: curses installs handlers for those that nobody wants. */
-struct tui_screen *tui_screen_open(const struct theme *theme, struct err *e) MUST_USE;
+struct tui_screen *tui_screen_open(struct loop *loop, const struct theme *theme, struct err *e) MUST_USE;
 void tui_screen_close(struct tui_screen *s); /* accepts NULL */
 
 /* The size of the terminal now; curses hears of it as well. */
