@@ -7,7 +7,7 @@
 #include "core/loop/loop.h"
 #include "core/loop/timer.h"
 
-#define PACE_MS 100
+#define PACE_MS 25
 
 struct board {
 	struct vm_status now;

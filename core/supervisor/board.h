@@ -1,4 +1,4 @@
-/* The status of the VM and those who watch it. A change is told at once, further ones at most ten times a second, so
+/* The status of the VM and those who watch it. A change is told at once, further ones at most forty times a second, so
  * that a guest which causes many (refused requests) costs its watchers little. Nothing happens while nothing changes. */
 #ifndef CCVM_SUPERVISOR_BOARD_H
 #define CCVM_SUPERVISOR_BOARD_H

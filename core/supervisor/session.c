@@ -354,8 +354,9 @@ void session_close_told(struct session *s)
 {
 	if (!s || s->closed)
 		return;
-	on_board_change(s); /* even one that is behind gets the last status: it is what it waits for */
-	if (s->watching && s->status_due && !s->broken)
+	session_asks_look(s);
+	if (s->watching && s->status_due &&
+	    !s->broken) /* even one that is behind: it waits for nothing else */
 		put_status(s, s->watch_id);
 	s->broken = true;
 	session_close(s);
