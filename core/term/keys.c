@@ -186,10 +186,12 @@ void key_name(uint32_t key, unsigned mods, char out[KEY_NAME_SIZE])
 	for (size_t i = 0; i < ARRAY_LEN(PLAIN_NAMES); i++)
 		if (PLAIN_NAMES[i].key == key)
 			name = PLAIN_NAMES[i].name;
-	if (key > TERM_KEY_F1 + 11 && key <= TERM_KEY_F20)
+	if (key > TERM_KEY_F1 + 11 && key <= TERM_KEY_F20) {
 		snprintf(text, sizeof(text), "F%u", key - TERM_KEY_F1 + 1);
-	else if (name == text && codepoint_is_base(key))
-		text[utf8_encode(key, text)] = '\0';
+	} else if (name == text && codepoint_is_base(key)) {
+		size_t len = utf8_encode(key, text);
+		text[len] = '\0';
+	}
 	snprintf(out, KEY_NAME_SIZE, "%s%s%s%s", mods & TERM_CTRL ? "C-" : "", mods & TERM_ALT ? "M-" : "",
 	         mods & TERM_SHIFT ? "S-" : "", name);
 }

@@ -476,6 +476,23 @@ static void resizing_in_the_alternate_screen_keeps_the_primary(void **state)
 	}
 }
 
+/* The saved place moves with the lines that it was saved on. */
+static void leaving_the_alternate_screen_finds_the_cursor(void **state)
+{
+	(void)state;
+	struct term_test t;
+	term_test_init(&t, 6, 20);
+	write_lines(&t, 0, 6);
+	term_test_write(&t, "\x1b[?1049h\x1b[Hvim");
+	emulator_resize(t.e, 4, 20);
+	term_test_write(&t, "\x1b[?1049l!");
+	assert_string_equal(term_test_rows(&t), "line 2|line 3|line 4|line 5!");
+	emulator_resize(t.e, 2, 20);
+	term_test_write(&t, "?");
+	assert_string_equal(term_test_rows(&t), "line 4|line 5!?");
+	term_test_finish(&t);
+}
+
 static void an_idle_terminal_is_small(void **state)
 {
 	(void)state;
@@ -586,6 +603,7 @@ int main(void)
 	    cmocka_unit_test(resizing_keeps_the_lines_around_the_cursor),
 	    cmocka_unit_test(narrowing_hides_until_the_row_changes),
 	    cmocka_unit_test(resizing_in_the_alternate_screen_keeps_the_primary),
+	    cmocka_unit_test(leaving_the_alternate_screen_finds_the_cursor),
 	    cmocka_unit_test(an_idle_terminal_is_small),
 	    cmocka_unit_test(pastes_cannot_break_out),
 	    cmocka_unit_test(keys_follow_the_modes),
