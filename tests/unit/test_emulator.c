@@ -487,9 +487,10 @@ static void leaving_the_alternate_screen_finds_the_cursor(void **state)
 	emulator_resize(t.e, 4, 20);
 	term_test_write(&t, "\x1b[?1049l!");
 	assert_string_equal(term_test_rows(&t), "line 2|line 3|line 4|line 5!");
-	emulator_resize(t.e, 2, 20);
-	term_test_write(&t, "?");
-	assert_string_equal(term_test_rows(&t), "line 4|line 5!?");
+	term_test_write(&t, "\x1b[?1049h\x1b[Hvim");
+	emulator_resize(t.e, 5, 20); /* a line comes back out of the history */
+	term_test_write(&t, "\x1b[?1049l?");
+	assert_string_equal(term_test_rows(&t), "line 1|line 2|line 3|line 4|line 5!?");
 	term_test_finish(&t);
 }
 
