@@ -152,10 +152,9 @@ static bool make_new(struct args *args, const struct config *config, struct vm_s
 	*spec = config->defaults;
 	set_text(spec->name, sizeof(spec->name), args->words[0]);
 	spec->created_ms = clock_wall_ms();
-	if (!apply_options(args, spec, e) || !check_image(spec->image, e) ||
-	    !vm_make_policy(&policy, config, allow->values, allow->count, e))
+	if (!apply_options(args, spec, e) || !vm_make_policy(&policy, config, allow->values, allow->count, e))
 		return false;
-	bool fine = vm_make_state(spec, &policy, e);
+	bool fine = check_image(spec->image, e) && vm_make_state(spec, &policy, e);
 	policy_finish(&policy);
 	return fine;
 }
@@ -194,15 +193,33 @@ static bool prepare(struct cli *cli, struct args *args, struct vm_spec *spec, bo
 	return fine;
 }
 
+/* What is wrong with the command line itself, whatever the machine looks like. */
+static bool check_usage(const struct args *args, struct err *e)
+{
+	struct config builtin;
+	struct policy policy;
+	const struct arg_values *allow = args_list(args, "allow");
+	config_init(&builtin);
+	struct vm_spec spec = builtin.defaults;
+	if (!parse_name("VM name", args->words[0], e))
+		return false;
+	set_text(spec.name, sizeof(spec.name), args->words[0]);
+	if (!apply_options(args, &spec, e) ||
+	    !vm_make_policy(&policy, &builtin, allow->values, allow->count, e))
+		return false;
+	policy_finish(&policy);
+	return true;
+}
+
 static int run(struct cli *cli, struct args *args)
 {
 	struct vm_spec spec;
 	struct err e = ERR_INIT, ignored = ERR_INIT;
 	bool made = false;
-	if (!parse_name("VM name", args->words[0], &e))
+	if (!check_usage(args, &e))
 		return cli_usage_error(cli, &e);
 	if (!prepare(cli, args, &spec, &made, &e))
-		return e.kind == ERR_INVALID ? cli_usage_error(cli, &e) : cli_error(cli, &e);
+		return cli_error(cli, &e);
 	enum boot_end end = boot_vm(cli->loop, &spec, &e);
 	if (end == BOOT_NOT_STARTED && made && !vm_end_remove(spec.name, &ignored))
 		err_wrap(&e, "%s", ignored.msg); /* nothing half-made stays, or at least it is told */
