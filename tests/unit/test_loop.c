@@ -73,7 +73,11 @@ static void saw_accept(void *arg, int fd)
 	seen->accepted[seen->accepts++] = fd;
 }
 
-static const struct stream_ops OPS = {saw_open, saw_data, saw_eof, saw_error, saw_drain};
+static const struct stream_ops OPS = {.on_open = saw_open,
+                                      .on_data = saw_data,
+                                      .on_eof = saw_eof,
+                                      .on_error = saw_error,
+                                      .on_drain = saw_drain};
 
 /* Turns the loop until the counter is at least `want`; fails after ten seconds. */
 static void turn_until(struct loop *loop, const int *counter, int want)
