@@ -431,8 +431,10 @@ static struct emulator *typed_into(struct term_watch *w)
 	return t->emulator;
 }
 
+/* The answer to a key is not paced: whoever types sees the next change at once. */
 static void after_input(struct term_watch *w)
 {
+	w->sent_ms = 0;
 	may_read(w->terminal);
 }
 

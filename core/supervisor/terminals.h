@@ -5,8 +5,8 @@
  *
  * - A terminal lives as long as its program, whether or not anybody watches.
  * - on_due says that a watcher could be sent something; it then calls term_watch_take when its connection has room, and
- *   gets what is newest. The first change after a quiet time is due at once, further ones every TERMINALS_FRAME_MS.
- *   Nothing is ever queued for a slow watcher.
+ *   gets what is newest. The first change after a quiet time or after a key is due at once, further ones every
+ *   TERMINALS_FRAME_MS. Nothing is ever queued for a slow watcher.
  * - The size is that of the watcher who opened, resized or typed last.
  * - A guest that floods its terminal is read in bounded pieces, so that others get their turn. */
 #ifndef CCVM_SUPERVISOR_TERMINALS_H
