@@ -25,6 +25,7 @@ struct live_policy {
 	struct list queue; /* the first one is being made */
 	size_t count;
 	struct timer *timer; /* limit of the first one's answer; its start, while `before` is NULL */
+	bool settling;       /* a change was taken back: the proxy's answer to that is not the next one's */
 	void (*tell_proxy)(void *arg);
 	void *arg;
 };
@@ -46,12 +47,13 @@ static void finish(struct live_policy *p, const char *text, const struct err *e)
 	struct policy_change *c = first(p);
 	list_remove(&c->link);
 	p->count--;
-	timer_stop(p->timer);
+	if (!p->settling)
+		timer_stop(p->timer);
 	if (e)
 		log_warn("policy: %s", e->msg);
 	else
 		log_info("policy: %s", text);
-	if (!list_is_empty(&p->queue))
+	if (!p->settling && !list_is_empty(&p->queue))
 		timer_once(p->timer, 0);
 	if (c->done)
 		c->done(c->arg, e ? NULL : text, e);
@@ -113,12 +115,26 @@ static void roll_back(struct live_policy *p, bool keep_deny, struct err *e)
 	}
 	if (!fd_write_file(p->path, c->before, c->before_len, 0600, &failed))
 		err_wrap(e, "the change could not be taken back (%s)", failed.msg);
+	p->settling = true;
+	timer_once(p->timer, LIVE_POLICY_ANSWER_MS);
 	p->tell_proxy(p->arg);
+}
+
+static void end_settling(struct live_policy *p)
+{
+	p->settling = false;
+	timer_stop(p->timer);
+	if (!list_is_empty(&p->queue))
+		timer_once(p->timer, 0);
 }
 
 static void on_timer(void *arg)
 {
 	struct live_policy *p = arg;
+	if (p->settling) {
+		end_settling(p);
+		return;
+	}
 	if (!first(p)->before) {
 		start_first(p);
 		return;
@@ -132,13 +148,18 @@ static void on_timer(void *arg)
 void live_policy_proxy_line(struct live_policy *p, const char *line)
 {
 	struct policy_change *c = first(p);
-	if (!c || !c->before)
+	bool is_error = strncmp(line, "policy error", 12) == 0;
+	if (!is_error && strcmp(line, "ready") != 0 && strncmp(line, "policy ok", 9) != 0)
 		return;
-	if (strcmp(line, "ready") == 0 || strncmp(line, "policy ok", 9) == 0) {
+	if (p->settling) {
+		end_settling(p);
+	} else if (!c || !c->before) {
+		return;
+	} else if (!is_error) {
 		char said[RULE_TEXT_SIZE + 80];
 		describe(&c->rule, true, said, sizeof(said));
 		finish(p, said, NULL);
-	} else if (strncmp(line, "policy error", 12) == 0) {
+	} else {
 		struct err e = ERR_INIT;
 		err_set(&e, ERR_INVALID, "the proxy refused the policy:%s", line + 12);
 		roll_back(p, false, &e);
@@ -186,7 +207,7 @@ struct policy_change *live_policy_change(struct live_policy *p, enum rule_kind k
 	c->done = done;
 	c->arg = arg;
 	list_append(&p->queue, &c->link);
-	if (p->count++ == 0)
+	if (p->count++ == 0 && !p->settling)
 		timer_once(p->timer, 0);
 	return c;
 }

@@ -1,0 +1,44 @@
+/* Stands in for a VM's vsock socket and the agent behind it: speaks the real protocol and behaves, or misbehaves in the way
+ * that a test names.
+ *
+ * Programs that it "runs" (argv[0]): `cat` gives its stdin back and ends with it; `exit N`; `flood N` writes N KiB of 'x' as
+ * fast as it is read; `sink` never reads its stdin; `missing` cannot be started. With a terminal any program writes
+ * "<rows>x<cols>$ " and echoes what it gets, RESIZE writes the new size, a line feed alone ends it with exit code 7. */
+#ifndef CCVM_TESTS_LIB_GUEST_DOUBLE_H
+#define CCVM_TESTS_LIB_GUEST_DOUBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct guest_double;
+struct loop;
+
+enum guest_manners {
+	GUEST_BEHAVES,
+	GUEST_REFUSES_PORT,     /* closes instead of "OK" */
+	GUEST_ANSWERS_NONSENSE, /* instead of "OK" */
+	GUEST_SILENT,           /* "OK", then nothing */
+	GUEST_OTHER_VERSION,
+	GUEST_WRONG_ID,     /* answers carry another id */
+	GUEST_UNKNOWN_TYPE, /* instead of an answer */
+	GUEST_SHORT_BODY,
+	GUEST_CONTROL_MESSAGE, /* one that only a supervisor may send */
+	GUEST_HANGS_UP,        /* closes when it is asked */
+	GUEST_EGRESS_BROKEN,   /* the relay does not listen */
+};
+
+/* Listens on `path` (kept). */
+struct guest_double *guest_double_open(struct loop *loop, const char *path);
+void guest_double_close(struct guest_double *g);
+void guest_double_set(struct guest_double *g, enum guest_manners manners);
+
+size_t guest_double_programs(const struct guest_double *g); /* running now */
+size_t guest_double_sent(const struct guest_double *g);     /* bytes that `flood` has got rid of */
+size_t guest_double_got(const struct guest_double *g);      /* bytes of stdin, all programs */
+/* As if the terminal's program wrote this. */
+void guest_double_write(struct guest_double *g, const void *bytes, size_t len);
+unsigned guest_double_signal(const struct guest_double *g); /* the last one */
+bool guest_double_was_shut_down(const struct guest_double *g);
+
+#endif
