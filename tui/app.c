@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/base/list.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
 #include "core/client/client.h"
@@ -35,7 +36,15 @@
 #define FEED_KEEP     2000
 #define FEED_PER_VM   200
 #define STOP_GRACE_MS 10000
+#define WIDE_ENOUGH   600 /* for a name and an error */
 #define LOG_KEEP      ((size_t)64 * 1024)
+
+/* Something that a VM was asked to do. The answer comes once, or never when the VM is removed meanwhile. */
+struct request {
+	struct list link;
+	struct app *app;
+	char vm[VM_NAME_MAX + 1];
+};
 
 struct app {
 	struct loop *loop;
@@ -47,6 +56,7 @@ struct app {
 	struct pane *pane;
 	struct timer *frame, *tick;
 	struct signals *signals, *stop_signal;
+	struct list requests;
 	struct console console;
 	struct canvas canvas;
 	uint64_t drawn_ms;
@@ -135,11 +145,34 @@ static void reopen_pane(void *arg)
 	pane_reset(a->pane);
 }
 
+static void notice_of(struct app *a, const char *vm, const char *what)
+{
+	char text[WIDE_ENOUGH];
+	snprintf(text, sizeof(text), "%s: %s", vm, what);
+	dash_notice(a->dash, text);
+}
+
+static void end_request(struct request *r)
+{
+	list_remove(&r->link);
+	free(r);
+}
+
 static void on_answer(void *arg, const char *text, const struct err *e)
 {
-	struct app *a = arg;
-	dash_notice(a->dash, e ? e->msg : text);
-	changed(a);
+	struct request *r = arg;
+	notice_of(r->app, r->vm, e ? e->msg : text);
+	changed(r->app);
+	end_request(r);
+}
+
+static struct request *new_request(struct app *a, const char *vm)
+{
+	struct request *r = mem_alloc(sizeof(*r));
+	r->app = a;
+	snprintf(r->vm, sizeof(r->vm), "%s", vm);
+	list_append(&a->requests, &r->link);
+	return r;
 }
 
 /* The connection to a VM, or a notice. */
@@ -147,7 +180,7 @@ static struct client *client_of(struct app *a, const char *vm)
 {
 	const struct fleet_vm *found = fleet_find(a->fleet, vm);
 	if (!found || !found->client)
-		dash_notice(a->dash, "its supervisor does not answer");
+		notice_of(a, vm, "its supervisor does not answer");
 	return found ? found->client : NULL;
 }
 
@@ -156,7 +189,7 @@ static void allow(void *arg, const char *vm, const char *rule)
 	struct app *a = arg;
 	struct client *c = client_of(a, vm);
 	if (c)
-		client_allow(c, rule, on_answer, a);
+		client_allow(c, rule, on_answer, new_request(a, vm));
 }
 
 static void stop(void *arg, const char *vm)
@@ -165,8 +198,8 @@ static void stop(void *arg, const char *vm)
 	struct client *c = client_of(a, vm);
 	if (!c)
 		return;
-	dash_notice(a->dash, "stopping...");
-	client_stop(c, STOP_GRACE_MS, on_answer, a);
+	notice_of(a, vm, "stopping...");
+	client_stop(c, STOP_GRACE_MS, on_answer, new_request(a, vm));
 }
 
 static void repaint(void *arg)
@@ -343,6 +376,8 @@ static void finish(struct app *a)
 	pane_destroy(a->pane);
 	feed_close(a->feed);
 	fleet_close(a->fleet);
+	LIST_FOREACH (item, &a->requests)
+		end_request(LIST_ENTRY(item, struct request, link));
 	dash_destroy(a->dash);
 	timer_close(a->tick);
 	timer_close(a->frame);
@@ -357,6 +392,7 @@ int dashboard_run(struct loop *loop, char detach_key)
 	struct app a = {.loop = loop};
 	struct err e = ERR_INIT;
 	setlocale(LC_CTYPE, "");
+	list_init(&a.requests);
 	console_init(&a.console);
 	canvas_init(&a.canvas, 1, 1);
 	divert_log(&a);

@@ -10,48 +10,11 @@
 #include <string.h>
 
 #include "core/base/mem.h"
-#include "core/term/keys.h"
 #include "tui/bar_view.h"
-#include "tui/feed_view.h"
+#include "tui/dash_internal.h"
 #include "tui/help_view.h"
-#include "tui/keymap.h"
-#include "tui/layout.h"
 #include "tui/list_view.h"
 #include "tui/pane_view.h"
-
-#define NOTICE_SIZE 401
-
-enum question { QUESTION_NONE, QUESTION_STOP, QUESTION_ALLOW };
-
-struct dash {
-	const struct dash_ops *ops; /* kept */
-	void *arg;
-	char detach;
-	char detach_name[KEY_NAME_SIZE];
-	int rows, cols;
-
-	char selected[VM_NAME_MAX + 1]; /* "": none */
-	size_t selected_at;             /* where it was, for when it goes away */
-	size_t list_top;
-	struct feed_place feed;
-	bool in_feed, zoomed, help;
-	int help_top;
-	bool typing;
-	bool just_left; /* the key before this one left typing */
-
-	enum question question;
-	char about_vm[VM_NAME_MAX + 1];
-	char about_rule[sizeof(((struct feed_entry *)0)->target)];
-	char notice[NOTICE_SIZE]; /* "": none */
-};
-
-/* The data of one event, with the selection looked up in them. */
-struct view {
-	struct model model;
-	size_t at;                 /* of the selected VM; SIZE_MAX: none */
-	const struct fleet_vm *vm; /* NULL: none */
-	struct layout layout;
-};
 
 struct dash *dash_create(const struct dash_ops *ops, void *arg, char detach)
 {
@@ -80,8 +43,7 @@ void dash_notice(struct dash *d, const char *text)
 	snprintf(d->notice, sizeof(d->notice), "%s", text);
 }
 
-static void noticef(struct dash *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static void noticef(struct dash *d, const char *fmt, ...)
+void dash_noticef(struct dash *d, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -91,7 +53,7 @@ static void noticef(struct dash *d, const char *fmt, ...)
 
 /* ---- what there is now ---- */
 
-static void select_at(struct dash *d, struct view *v, size_t at)
+void dash_select_at(struct dash *d, struct view *v, size_t at)
 {
 	if (v->model.vm_count == 0) {
 		d->selected[0] = '\0';
@@ -105,7 +67,7 @@ static void select_at(struct dash *d, struct view *v, size_t at)
 	snprintf(d->selected, sizeof(d->selected), "%s", v->vm->status.name);
 }
 
-static size_t find_vm(const struct model *m, const char *name)
+size_t dash_find_vm(const struct model *m, const char *name)
 {
 	for (size_t i = 0; i < m->vm_count; i++) {
 		if (strcmp(m->vms[i]->status.name, name) == 0)
@@ -114,7 +76,7 @@ static size_t find_vm(const struct model *m, const char *name)
 	return SIZE_MAX;
 }
 
-static bool has_pane_of(const struct view *v, enum pane_link link)
+bool dash_has_pane(const struct view *v, enum pane_link link)
 {
 	return v->vm && v->model.pane.link == link && strcmp(v->model.pane.vm, v->vm->status.name) == 0;
 }
@@ -124,17 +86,17 @@ static void stop_typing_if_over(struct dash *d, const struct view *v, const char
 	if (!d->typing)
 		return;
 	if (!v->vm || strcmp(v->vm->status.name, was) != 0)
-		noticef(d, "%s is gone", was);
+		dash_noticef(d, "%s is gone", was);
 	else if (v->vm->status.state != VM_READY)
-		noticef(d, "%s is %s", was, vm_state_name(v->vm->status.state));
-	else if (has_pane_of(v, PANE_ENDED) || has_pane_of(v, PANE_BROKEN))
-		noticef(d, "%s: %s", was, v->model.pane.why);
+		dash_noticef(d, "%s is %s", was, vm_state_name(v->vm->status.state));
+	else if (dash_has_pane(v, PANE_ENDED) || dash_has_pane(v, PANE_BROKEN))
+		dash_noticef(d, "%s: %s", was, v->model.pane.why);
 	else
 		return;
 	d->typing = false;
 }
 
-static void place_all(const struct dash *d, struct view *v)
+void dash_place(const struct dash *d, struct view *v)
 {
 	struct layout_wish wish = {
 	    .rows = d->rows,
@@ -156,217 +118,16 @@ static void look(struct dash *d, struct view *v)
 	*v = (struct view){.at = SIZE_MAX};
 	d->ops->get_model(d->arg, &v->model);
 	snprintf(was, sizeof(was), "%s", d->selected);
-	size_t at = find_vm(&v->model, d->selected);
-	select_at(d, v, at != SIZE_MAX ? at : d->selected_at);
+	size_t at = dash_find_vm(&v->model, d->selected);
+	dash_select_at(d, v, at != SIZE_MAX ? at : d->selected_at);
 	stop_typing_if_over(d, v, was);
-	place_all(d, v);
+	dash_place(d, v);
 }
 
-static int feed_rows(const struct view *v)
+int dash_feed_rows(const struct view *v)
 {
 	return MAX(v->layout.feed.rows, 1);
 }
-
-/* ---- actions ---- */
-
-static size_t page_of(const struct dash *d, const struct view *v)
-{
-	if (d->in_feed)
-		return (size_t)feed_rows(v);
-	struct list_view list = {.model = &v->model, .selected = v->at, .top = d->list_top};
-	return list_view_page(&list, v->layout.list.rows);
-}
-
-static void move(struct dash *d, struct view *v, long by)
-{
-	if (d->in_feed) {
-		feed_place_move(&d->feed, &v->model, feed_rows(v), by);
-		return;
-	}
-	if (!v->vm)
-		return;
-	size_t at = by < 0 ? v->at - MIN(v->at, (size_t)-by) : v->at + (size_t)by;
-	select_at(d, v, at);
-}
-
-static void do_next(struct dash *d, struct view *v)
-{
-	move(d, v, 1);
-}
-
-static void do_previous(struct dash *d, struct view *v)
-{
-	move(d, v, -1);
-}
-
-static void do_first(struct dash *d, struct view *v)
-{
-	move(d, v, -(long)INT32_MAX);
-}
-
-static void do_last(struct dash *d, struct view *v)
-{
-	move(d, v, INT32_MAX);
-}
-
-static void do_page_down(struct dash *d, struct view *v)
-{
-	move(d, v, (long)page_of(d, v));
-}
-
-static void do_page_up(struct dash *d, struct view *v)
-{
-	move(d, v, -(long)page_of(d, v));
-}
-
-static void leave_feed(struct dash *d)
-{
-	d->in_feed = false;
-	feed_place_release(&d->feed);
-}
-
-static void do_zoom(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->zoomed = !d->zoomed;
-	if (d->zoomed && d->in_feed)
-		leave_feed(d); /* it is not on the screen now */
-}
-
-static void do_type(struct dash *d, struct view *v)
-{
-	if (!v->vm)
-		return;
-	if (v->vm->status.state != VM_READY) {
-		do_zoom(d, v); /* there is only something to read: all of it, and back */
-		return;
-	}
-	if (has_pane_of(v, PANE_ENDED) || has_pane_of(v, PANE_BROKEN))
-		d->ops->reopen_pane(d->arg);
-	d->typing = true;
-	place_all(d, v);
-	if (rect_is_empty(v->layout.pane)) {
-		d->typing = false;
-		dash_notice(d, "too small to type");
-	}
-}
-
-static void do_focus(struct dash *d, struct view *v)
-{
-	if (d->in_feed) {
-		leave_feed(d);
-		return;
-	}
-	d->zoomed = false;
-	place_all(d, v);
-	if (rect_is_empty(v->layout.feed)) {
-		dash_notice(d, "too small for the feed");
-		return;
-	}
-	d->in_feed = true;
-	feed_place_hold(&d->feed, &v->model, feed_rows(v));
-}
-
-static const struct feed_entry *row_under_cursor(struct dash *d, const struct view *v)
-{
-	struct feed_window w = feed_place_find(&d->feed, &v->model, feed_rows(v));
-	return w.selected < v->model.denial_count ? v->model.denials[w.selected] : NULL;
-}
-
-static void do_jump(struct dash *d, struct view *v)
-{
-	const struct feed_entry *e = row_under_cursor(d, v);
-	size_t at = e ? find_vm(&v->model, e->vm) : SIZE_MAX;
-	if (at == SIZE_MAX)
-		return;
-	select_at(d, v, at);
-	leave_feed(d);
-}
-
-/* "host:port" with nothing that has a meaning of its own in a rule: a guest chooses this text, and must not get more
- * allowed than the operator reads. */
-static bool is_plain_target(const char *target)
-{
-	const char *colon = strrchr(target, ':');
-	if (!colon || colon == target || !colon[1])
-		return false;
-	for (const char *p = target; p < colon; p++) {
-		if (!isalnum((unsigned char)*p) && !strchr("-._", *p))
-			return false;
-	}
-	return strspn(colon + 1, "0123456789") == strlen(colon + 1);
-}
-
-static const struct feed_entry *newest_of(const struct model *m, const char *vm)
-{
-	for (size_t i = m->denial_count; i > 0; i--) {
-		if (strcmp(m->denials[i - 1]->vm, vm) == 0)
-			return m->denials[i - 1];
-	}
-	return NULL;
-}
-
-static void do_allow(struct dash *d, struct view *v)
-{
-	const struct feed_entry *e = d->in_feed ? row_under_cursor(d, v) : newest_of(&v->model, d->selected);
-	if (!e) {
-		dash_notice(d, "nothing was refused here");
-		return;
-	}
-	if (!is_plain_target(e->target)) {
-		noticef(d, "%s names no host that could be allowed", e->target);
-		return;
-	}
-	d->question = QUESTION_ALLOW;
-	snprintf(d->about_vm, sizeof(d->about_vm), "%s", e->vm);
-	snprintf(d->about_rule, sizeof(d->about_rule), "%s", e->target);
-}
-
-static void do_stop(struct dash *d, struct view *v)
-{
-	if (!v->vm)
-		return;
-	if (!vm_state_is_live(v->vm->status.state)) {
-		noticef(d, "%s does not run", d->selected);
-		return;
-	}
-	d->question = QUESTION_STOP;
-	snprintf(d->about_vm, sizeof(d->about_vm), "%s", d->selected);
-}
-
-static void do_help(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->help = true;
-	d->help_top = 0;
-}
-
-static void do_redraw(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->ops->repaint(d->arg);
-}
-
-static void do_suspend(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->ops->suspend(d->arg);
-}
-
-static void do_quit(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->ops->quit(d->arg);
-}
-
-static void (*const HANDLERS[ACTION_COUNT])(struct dash *d, struct view *v) = {
-    [ACTION_NEXT] = do_next,   [ACTION_PREVIOUS] = do_previous,   [ACTION_FIRST] = do_first,
-    [ACTION_LAST] = do_last,   [ACTION_PAGE_DOWN] = do_page_down, [ACTION_PAGE_UP] = do_page_up,
-    [ACTION_TYPE] = do_type,   [ACTION_JUMP] = do_jump,           [ACTION_FOCUS] = do_focus,
-    [ACTION_ALLOW] = do_allow, [ACTION_ZOOM] = do_zoom,           [ACTION_STOP] = do_stop,
-    [ACTION_HELP] = do_help,   [ACTION_REDRAW] = do_redraw,       [ACTION_SUSPEND] = do_suspend,
-    [ACTION_QUIT] = do_quit,
-};
 
 /* ---- keys ---- */
 
@@ -407,16 +168,18 @@ static void help_key(struct dash *d, uint32_t key, unsigned mods)
 static void command_key(struct dash *d, struct view *v, uint32_t key, unsigned mods)
 {
 	enum action action = keymap_find(d->in_feed ? KEYS_FEED : KEYS_LIST, key, mods);
-	if (HANDLERS[action]) {
-		HANDLERS[action](d, v);
+	dash_action_fn *act = dash_action(action);
+	if (act) {
+		act(d, v);
 		return;
 	}
 	char name[KEY_NAME_SIZE];
 	key_name(key, mods, name);
 	if (v->vm && v->vm->status.state == VM_READY)
-		noticef(d, "%s does nothing here; Enter types into %s, ? shows all keys", name, d->selected);
+		dash_noticef(d, "%s does nothing here; Enter types into %s, ? shows all keys", name,
+		             d->selected);
 	else
-		noticef(d, "%s does nothing here; ? shows all keys", name);
+		dash_noticef(d, "%s does nothing here; ? shows all keys", name);
 }
 
 void dash_key(struct dash *d, uint32_t key, unsigned mods)
@@ -436,7 +199,7 @@ void dash_key(struct dash *d, uint32_t key, unsigned mods)
 	bool twice = d->just_left && detach;
 	d->just_left = false;
 	d->notice[0] = '\0';
-	if (twice && has_pane_of(&v, PANE_LIVE)) {
+	if (twice && dash_has_pane(&v, PANE_LIVE)) {
 		d->typing = true;
 		d->ops->send_key(d->arg, key, mods);
 	} else if (d->question != QUESTION_NONE) {
@@ -468,7 +231,7 @@ static uint32_t useless_actions(const struct dash *d, const struct view *v)
 		bits |= 1u << ACTION_TYPE | 1u << ACTION_ZOOM;
 	if (!v->vm || !vm_state_is_live(v->vm->status.state))
 		bits |= 1u << ACTION_STOP;
-	if (d->in_feed ? v->model.denial_count == 0 : !newest_of(&v->model, d->selected))
+	if (d->in_feed ? v->model.denial_count == 0 : !dash_newest_denial(&v->model, d->selected))
 		bits |= 1u << ACTION_ALLOW;
 	if (v->model.denial_count == 0)
 		bits |= 1u << ACTION_JUMP | (d->in_feed ? 0 : 1u << ACTION_FOCUS);
@@ -522,7 +285,7 @@ void dash_draw(struct dash *d, struct canvas *c)
 	pane_view_draw(c, &v.layout, &pane);
 
 	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
-	feed.window = feed_place_find(&d->feed, &v.model, feed_rows(&v));
+	feed.window = feed_place_find(&d->feed, &v.model, dash_feed_rows(&v));
 	feed_view_draw(c, v.layout.feed_rule, v.layout.feed, &feed);
 	draw_joint(d, c, &v.layout);
 

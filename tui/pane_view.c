@@ -98,9 +98,13 @@ static void tell_state(struct canvas *c, struct rect r, const struct pane_view *
 	words_duration(age, v->model->now_ms - s->started_ms);
 	const char *backend = s->backend[0] ? s->backend : "a backend still to be found";
 	switch (s->state) {
-	case VM_CREATING: draw_story(c, r, v, STYLE_PLAIN, "Being made: files, proxy, vsock device."); return;
+	case VM_CREATING:
+		snprintf(text, sizeof(text), "Being made%s%s.", s->reason[0] ? ": " : "", s->reason);
+		draw_story(c, r, v, STYLE_PLAIN, text);
+		return;
 	case VM_BOOTING:
-		snprintf(text, sizeof(text), "Booting with %s, for %s.", backend, s->started_ms ? age : "0s");
+		snprintf(text, sizeof(text), "Booting with %s, for %s%s%s.", backend,
+		         s->started_ms ? age : "0s", s->reason[0] ? ": " : "", s->reason);
 		draw_story(c, r, v, STYLE_PLAIN, text);
 		return;
 	case VM_STOPPING: draw_story(c, r, v, STYLE_PLAIN, "Stopping."); return;

@@ -289,7 +289,7 @@ static bool on_allow(struct conn *c, const struct frame *fr, struct err *e)
 	char text[WIRE_TEXT_MAX + 1];
 	if (!wire_get_allow(fr->body, &m, e))
 		return false;
-	snprintf(text, sizeof(text), "%s: allow %s is in force", c->fake->name, m.rule);
+	snprintf(text, sizeof(text), "allow %s is in force", m.rule);
 	answer_ok(c, fr->id, text);
 	return true;
 }
