@@ -1,0 +1,302 @@
+/* `ccvm attach` and `ccvm exec -t` on a pseudo terminal, with a fake supervisor behind them. Run by tests/e2e/attach.t, which
+ * sets up private folders; prints TAP. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/fd.h"
+#include "core/base/mem.h"
+#include "tests/lib/pty.h"
+
+#define ROWS 20
+#define COLS 90
+
+struct tap {
+	int count, failed;
+};
+
+static bool ok(struct tap *t, bool passed, const char *what)
+{
+	t->failed += !passed;
+	printf("%sok %d - %s\n", passed ? "" : "not ", ++t->count, what);
+	fflush(stdout);
+	return passed;
+}
+
+/* ---- the VM ---- */
+
+struct vm {
+	pid_t pid;
+	int commands; /* its stdin; its end ends it */
+};
+
+static struct vm vm_start(const char *name)
+{
+	int in[2], out[2];
+	char line[16];
+	if (pipe(in) < 0 || pipe(out) < 0)
+		exit(2);
+	struct vm vm = {.pid = fork(), .commands = in[1]};
+	if (vm.pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		close(in[0]);
+		close(in[1]);
+		close(out[0]);
+		close(out[1]);
+		execl("build/tests/e2e/fake_supervisor", "fake_supervisor", name, (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	fd_set_cloexec(in[1], true);
+	if (read(out[0], line, sizeof(line)) <= 0) {
+		printf("Bail out! the fake supervisor does not start\n");
+		exit(2);
+	}
+	close(out[0]);
+	return vm;
+}
+
+static void vm_end(struct vm *vm)
+{
+	close(vm->commands);
+	waitpid(vm->pid, NULL, 0);
+}
+
+/* ---- the terminal ---- */
+
+static struct pty *start(const char *const *argv)
+{
+	static const char *const ENV[] = {"TERM=xterm-256color", NULL};
+	return pty_start(&(struct pty_spec){.argv = argv, .env = ENV, .rows = ROWS, .cols = COLS});
+}
+
+static struct pty *attach(void)
+{
+	static const char *const ARGV[] = {"build/ccvm", "attach", "alpha", NULL};
+	return start(ARGV);
+}
+
+static bool same_settings(const struct termios *a, const struct termios *b)
+{
+	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag && a->c_cflag == b->c_cflag &&
+	       a->c_lflag == b->c_lflag && memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
+}
+
+/* Nothing that was switched on is left on, and the settings are those of before. */
+static bool is_given_back(struct pty *p, void *arg)
+{
+	struct termios now = pty_termios(p);
+	return same_settings(&now, arg) && !(pty_modes(p) & (TERM_ALT_SCREEN | TERM_BRACKETED_PASTE)) &&
+	       pty_cursor(p).visible && strstr(pty_output(p, NULL), "\033[?1049l");
+}
+
+static bool wait_given_back(struct pty *p, struct termios *before)
+{
+	return pty_wait(p, is_given_back, before, "the terminal is as it was");
+}
+
+static bool exits_with(struct pty *p, int code)
+{
+	int status;
+	if (!pty_wait_exit(p, &status))
+		return false;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == code)
+		return true;
+	printf("# wait status %#x, wanted exit code %d\n", status, code);
+	return false;
+}
+
+static bool is_stopped(struct pty *p, void *arg)
+{
+	char path[64], text[512];
+	(void)arg;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pty_pid(p));
+	FILE *f = fopen(path, "re");
+	bool stopped = f && fgets(text, sizeof(text), f) && strstr(text, ") T ");
+	if (f)
+		fclose(f);
+	return stopped;
+}
+
+static bool was_left(struct pty *p)
+{
+	return pty_wait_text(p, "[left alpha; back with: ccvm attach alpha]");
+}
+
+/* ---- the tests ---- */
+
+static void test_seeing_and_typing(struct tap *t, struct pty *p)
+{
+	ok(t, pty_wait_text(p, "$") && (pty_modes(p) & TERM_ALT_SCREEN),
+	   "the VM's shell has the whole screen");
+	pty_send(p, "echo he''llo\r");
+	ok(t, pty_wait_text(p, "hello"), "what is typed reaches it");
+	pty_send(p, "stty size\r");
+	ok(t, pty_wait_text(p, "20 90"), "its terminal has the size of ours");
+	pty_resize(p, 12, 70);
+	pty_wait_quiet(p, 100);
+	pty_send(p, "stty size\r");
+	ok(t, pty_wait_text(p, "12 70"), "and follows it");
+	pty_resize(p, ROWS, COLS);
+	pty_send(p, "printf '\\033]2;a name\\007'\r");
+	pty_wait_quiet(p, 100);
+	ok(t, strcmp(pty_title(p), "alpha: a name") == 0, "the title is the VM's name and its own");
+}
+
+static void test_hostile_output(struct tap *t, struct pty *p)
+{
+	pty_send(p, "clear; printf '\\033]52;c;aGk=\\007\\033P+q\\033\\\\\\033[?1003h'; echo do''ne\r");
+	ok(t, pty_wait_text(p, "done"), "sequences are swallowed");
+	const char *out = pty_output(p, NULL);
+	ok(t, !strstr(out, "\033]52") && !strstr(out, "\033P+q") && !strstr(out, "\033[?1003h"),
+	   "none of them reaches the operator's terminal");
+	pty_send(p, "printf '\\033[?1003l'\r");
+}
+
+static void test_prefix_key(struct tap *t, struct pty *p)
+{
+	pty_wait_quiet(p, 100);
+	pty_send(p, "stty -isig -icanon -echo; dd bs=1 count=2 2>/dev/null | cat -v; stty sane\r");
+	pty_wait_quiet(p, 200);
+	pty_send(p, "\035\035x"); /* C-] C-] x */
+	ok(t, pty_wait_text(p, "^]x"), "the prefix twice is the key itself");
+	pty_wait_quiet(p, 100);
+	pty_send(p, "\035?");
+	ok(t, pty_wait_text(p, "C-] d leaves") && pty_find_row(p, "C-] d leaves") == ROWS - 1,
+	   "prefix ? shows the keys in the last row");
+	pty_send(p, "echo a''gain\r");
+	ok(t, pty_wait_text(p, "again") && pty_wait_no_text(p, "C-] d leaves"),
+	   "the next key takes them away");
+}
+
+static void test_leaving(struct tap *t, struct pty *p, struct termios *before)
+{
+	pty_send(p, "\035d");
+	ok(t, exits_with(p, 0) && was_left(p), "prefix d leaves");
+	ok(t, wait_given_back(p, before), "and the terminal is as it was");
+	pty_end(p);
+	p = attach();
+	ok(t, pty_wait_text(p, "again"), "coming back shows the same screen");
+	pty_send(p, "\035d");
+	pty_wait_exit(p, NULL);
+	pty_end(p);
+}
+
+static void test_signal(struct tap *t, struct termios *before, int signum, const char *what)
+{
+	char name[100];
+	struct pty *p = attach();
+	pty_wait_text(p, "$");
+	pty_signal(p, signum);
+	snprintf(name, sizeof(name), "%s ends it with 128 + n", what);
+	ok(t, exits_with(p, 128 + signum), name);
+	snprintf(name, sizeof(name), "after %s the terminal is as it was", what);
+	ok(t, wait_given_back(p, before), name);
+	pty_end(p);
+}
+
+static void test_killed(struct tap *t, struct termios *before)
+{
+	struct pty *p = attach();
+	int status;
+	pty_wait_text(p, "$");
+	pty_signal(p, SIGKILL);
+	ok(t, pty_wait_exit(p, &status) && WIFSIGNALED(status), "kill -9 ends it at once");
+	ok(t, wait_given_back(p, before), "and even then the terminal is given back");
+	pty_end(p);
+	p = attach();
+	ok(t, pty_wait_text(p, "$"), "the program in the VM did not notice");
+	pty_send(p, "\035d");
+	pty_wait_exit(p, NULL);
+	pty_end(p);
+}
+
+static void test_suspend(struct tap *t, struct termios *before)
+{
+	struct pty *p = attach();
+	pty_wait_text(p, "$");
+	pty_send(p, "\035z");
+	ok(t, pty_wait(p, is_stopped, NULL, "it is stopped"), "prefix z stops it");
+	ok(t, wait_given_back(p, before), "a stopped one has given the terminal back");
+	pty_signal(p, SIGCONT);
+
+	pty_send(p, "echo ba''ck\r");
+	ok(t, pty_wait_text(p, "back") && (pty_modes(p) & TERM_ALT_SCREEN), "a continued one has it again");
+	pty_send(p, "\035d");
+	ok(t, exits_with(p, 0) && wait_given_back(p, before), "and gives it back in the end");
+	pty_end(p);
+}
+
+static void test_program_ends(struct tap *t, struct termios *before)
+{
+	struct pty *p = attach();
+	pty_wait_text(p, "$");
+	pty_send(p, "exit 3\r");
+	ok(t, exits_with(p, 3), "the program's exit code is passed on");
+	ok(t, pty_wait_text(p, "[alpha: the program ended with status 3]") && wait_given_back(p, before),
+	   "it is told on a terminal that is as it was");
+	pty_end(p);
+}
+
+static void test_exec_tty(struct tap *t, struct termios *before)
+{
+	static const char *const ARGV[] = {"build/ccvm", "exec", "-t", "alpha", "--", "sh", NULL};
+	struct pty *p = start(ARGV);
+	pty_wait_text(p, "$");
+	pty_send(p, "echo last wo''rds\r");
+	pty_wait_text(p, "last words");
+	pty_send(p, "exit 5\r");
+	ok(t, exits_with(p, 5), "exec -t passes the exit code on");
+	ok(t, wait_given_back(p, before) && pty_wait_text(p, "last words"),
+	   "and leaves what was shown at last on the terminal");
+	pty_end(p);
+}
+
+static void test_supervisor_dies(struct tap *t, struct termios *before, struct vm *vm)
+{
+	struct pty *p = attach();
+	pty_wait_text(p, "$");
+	kill(vm->pid, SIGKILL);
+	ok(t, exits_with(p, 1), "a dead supervisor ends it with 1");
+	ok(t,
+	   pty_wait_text(p, "the supervisor of VM alpha closed the connection") && wait_given_back(p, before),
+	   "and it says so on a terminal that is as it was");
+	pty_end(p);
+	vm_end(vm);
+	p = attach();
+	ok(t, exits_with(p, 1) && pty_wait_text(p, "is not running"), "a VM that does not run is told");
+	ok(t, !strstr(pty_output(p, NULL), "\033[?1049h"), "without touching the screen");
+	pty_end(p);
+}
+
+int main(void)
+{
+	struct tap t = {0};
+	struct vm vm = vm_start("alpha");
+	static const char *const TRUE[] = {"true", NULL};
+	struct pty *fresh = start(TRUE);
+	struct termios before = pty_termios(fresh);
+	pty_end(fresh);
+
+	struct pty *p = attach();
+	test_seeing_and_typing(&t, p);
+	test_hostile_output(&t, p);
+	test_prefix_key(&t, p);
+	test_leaving(&t, p, &before);
+	test_signal(&t, &before, SIGTERM, "SIGTERM");
+	test_signal(&t, &before, SIGHUP, "SIGHUP");
+	test_signal(&t, &before, SIGINT, "SIGINT");
+	test_killed(&t, &before);
+	test_suspend(&t, &before);
+	test_program_ends(&t, &before);
+	test_exec_tty(&t, &before);
+	test_supervisor_dies(&t, &before, &vm);
+	printf("1..%d\n", t.count);
+	return t.failed != 0;
+}
