@@ -4,15 +4,19 @@
  *
  * A host that has answered and closed while the client still sends is the delicate case: the answer must arrive whole, but
  * closing a TCP socket with unread bytes resets it and throws away what the client has not read yet. So the
- * client's further bytes are read and dropped until it has seen the end and closes, for LINGER_MS at most. */
+ * client's further bytes are read and dropped until it has seen the end and closes, or has no more of the answer to read and does
+ * not close for LINGER_MS. */
 #include "guest/relay.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <linux/sockios.h>
 
 #include "core/base/buf.h"
 #include "core/base/fd.h"
@@ -44,6 +48,7 @@ struct pair {
 	struct relay *relay;
 	struct side sides[2];
 	bool dialing;
+	unsigned lingered_ms;
 	struct deadline linger; /* runs while the host has ended and the client has not */
 };
 
@@ -56,7 +61,7 @@ struct relay {
 	void *arg;
 	struct list pairs;
 	size_t count;
-	bool told_full;
+	bool told_full, told_down;
 	uint8_t *chunk; /* CHUNK bytes, shared by all pairs */
 };
 
@@ -96,6 +101,16 @@ static struct side *other(struct side *s)
 	return &s->pair->sides[s == &s->pair->sides[TCP] ? HOST : TCP];
 }
 
+/* The host takes no more of what the client sends. */
+static void discard_rest(struct side *tcp)
+{
+	if (tcp->discard)
+		return;
+	tcp->discard = true;
+	buf_finish(&tcp->pending);
+	deadline_clear(&tcp->pair->linger); /* a shorter one from now on */
+}
+
 /* 1: all of it, 0: a part (the rest waits), -1: broken. */
 static int write_on(struct side *from, const uint8_t *bytes, size_t len)
 {
@@ -107,10 +122,10 @@ static int write_on(struct side *from, const uint8_t *bytes, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno != EAGAIN) {
-			from->discard = from == &from->pair->sides[TCP];
-			deadline_clear(&from->pair->linger); /* a shorter one from now on */
-			buf_finish(&from->pending);
-			return from->discard ? 1 : -1;
+			if (from != &from->pair->sides[TCP])
+				return -1;
+			discard_rest(from);
+			return 1;
 		}
 		if (n <= 0)
 			break;
@@ -157,9 +172,16 @@ static void look_at(struct side *s)
 	reactor_want(s->watch, in | out);
 }
 
+/* A client that drops nothing but reads slowly still has bytes of the answer in front of it. */
 static void on_linger(void *arg)
 {
-	close_pair(arg, false);
+	struct pair *p = arg;
+	int unread = 0;
+	p->lingered_ms += p->sides[TCP].discard ? LINGER_MS : HALF_IDLE_MS;
+	if (p->lingered_ms < HALF_IDLE_MS && ioctl(p->sides[TCP].fd, SIOCOUTQ, &unread) == 0 && unread > 0)
+		deadline_set(&p->linger, p->relay->reactor, LINGER_MS);
+	else
+		close_pair(p, false);
 }
 
 /* Says what to wait for next; false when the pair was closed. */
@@ -181,14 +203,23 @@ static bool settle(struct pair *p)
 	return true;
 }
 
+/* Once, not for each of the many tries of a program in the guest. */
+static void tell_down(struct relay *relay, const char *why)
+{
+	if (!relay->told_down)
+		log_warn("relay: no connection to the host's proxy: %s", why);
+	relay->told_down = true;
+}
+
 static void on_dialed(struct pair *p)
 {
 	int code = socket_outcome(p->sides[HOST].fd);
 	if (code != 0) {
-		log_info("relay: the host's proxy does not answer (errno %d)", code);
+		tell_down(p->relay, strerror(code));
 		close_pair(p, true);
 		return;
 	}
+	p->relay->told_down = false;
 	p->dialing = false;
 	settle(p);
 }
@@ -205,7 +236,9 @@ static void on_side(void *arg, uint32_t events)
 			close_pair(p, true);
 		return;
 	}
-	if (events & EPOLLERR) {
+	bool hung = events & (EPOLLHUP | EPOLLERR);
+	/* A client that reset is gone at once. A host's last bytes may still wait before its error is read. */
+	if (s == &p->sides[TCP] && (events & EPOLLERR)) {
 		close_pair(p, true);
 		return;
 	}
@@ -214,8 +247,10 @@ static void on_side(void *arg, uint32_t events)
 		close_pair(p, true);
 		return;
 	}
+	if (s == &p->sides[HOST] && hung && s->ended)
+		discard_rest(&p->sides[TCP]);
 	/* Hung up, and what is left to do is to wait for the other side: nothing new can come from here. */
-	bool stuck = (events & EPOLLHUP) && s->pending.len && !other(s)->pending.len;
+	bool stuck = hung && s->pending.len && !other(s)->pending.len;
 	if (settle(p) && stuck)
 		reactor_deafen(s->watch);
 }
@@ -225,7 +260,7 @@ static void open_pair(struct relay *relay, int client)
 	struct err e = ERR_INIT;
 	int host = relay->dial(relay->arg, &e);
 	if (host < 0) {
-		log_info("relay: %s", e.msg);
+		tell_down(relay, e.msg);
 		struct linger hard = {.l_onoff = 1, .l_linger = 0};
 		setsockopt(client, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
 		close(client);
