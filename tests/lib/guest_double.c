@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <linux/sockios.h>
 
 #include "core/base/check.h"
 #include "core/base/list.h"
@@ -369,6 +371,18 @@ void guest_double_write(struct guest_double *g, const void *bytes, size_t len)
 		if (c->program == TERMINAL)
 			write_out(c, bytes, len);
 	}
+}
+
+size_t guest_double_unread(const struct guest_double *g)
+{
+	size_t all = 0;
+	LIST_FOREACH (item, &g->callers) {
+		struct caller *c = LIST_ENTRY(item, struct caller, link);
+		int n = 0;
+		if (c->program == TERMINAL && ioctl(stream_fd(c->stream), SIOCOUTQ, &n) == 0)
+			all += (size_t)n;
+	}
+	return all;
 }
 
 unsigned guest_double_signal(const struct guest_double *g)

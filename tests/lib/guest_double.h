@@ -38,6 +38,8 @@ size_t guest_double_sent(const struct guest_double *g);     /* bytes that `flood
 size_t guest_double_got(const struct guest_double *g);      /* bytes of stdin, all programs */
 /* As if the terminal's program wrote this. */
 void guest_double_write(struct guest_double *g, const void *bytes, size_t len);
+/* What the terminals' programs wrote and nobody has read yet: 0 or more than 0, not exact. */
+size_t guest_double_unread(const struct guest_double *g);
 unsigned guest_double_signal(const struct guest_double *g); /* the last one */
 bool guest_double_was_shut_down(const struct guest_double *g);
 
