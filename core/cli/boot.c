@@ -110,7 +110,7 @@ static void on_status(void *arg, const struct vm_status *status, const struct er
 		return;
 	}
 	b->status = *status;
-	if (status->state == VM_FAILED || status->state == VM_STOPPED || status->state == VM_STOPPING) {
+	if (!vm_state_is_live(status->state)) {
 		fail_failed(b);
 	} else if (status->state == VM_READY) {
 		if (!b->ready_at_ms)
