@@ -240,7 +240,6 @@ static void on_response(struct connection *c, const struct packet_header *h, str
 	}
 	c->state = CONNECTION_OPEN;
 	c->deadline_ms = 0;
-	c->readable = true; /* bytes may have come glued to the CONNECT line */
 	changed(c);
 }
 

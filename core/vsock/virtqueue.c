@@ -62,15 +62,12 @@ void virtqueue_init(struct virtqueue *q)
 static void *ring_at(const struct memory *m, uint64_t uva, uint64_t len, uint64_t align, const char *what,
                      struct err *e)
 {
-	void *p = uva % align ? NULL : memory_at_uva(m, uva, len);
-	if (!p)
-		err_set(e, ERR_PROTOCOL, "%s ring at %#llx is misaligned or outside of guest memory", what,
-		        (unsigned long long)uva);
-	else if ((uintptr_t)p % align) {
-		err_set(e, ERR_PROTOCOL, "%s ring lies in a misaligned region", what);
-		p = NULL;
-	}
-	return p;
+	void *p = memory_at_uva(m, uva, len);
+	if (p && (uintptr_t)p % align == 0)
+		return p;
+	err_set(e, ERR_PROTOCOL, "%s ring at %#llx is misaligned or outside of guest memory", what,
+	        (unsigned long long)uva);
+	return NULL;
 }
 
 static bool find_rings(struct virtqueue *q, const struct virtqueue_layout *at, struct err *e)
@@ -226,8 +223,6 @@ enum virtqueue_pop virtqueue_pop(struct virtqueue *q, struct iovec *pool, size_t
 	if (waiting > q->num)
 		return broken(q, "more chains available than the queue has entries", waiting);
 	uint16_t head = load_relaxed(&q->avail[RING_ENTRIES + q->next_avail % q->num]);
-	if (head >= q->num)
-		return broken(q, "available entry out of range", head);
 	*out = (struct virtqueue_chain){.head = head, .iov = pool};
 	enum virtqueue_pop r = walk(q, MIN(room, (size_t)VIRTQUEUE_MOST_PIECES), out);
 	if (r != VIRTQUEUE_CHAIN)

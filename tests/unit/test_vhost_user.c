@@ -110,6 +110,28 @@ static void refuses_malformed_messages(void **state)
 	}
 }
 
+static void refuses_sizes_before_the_payload_is_read(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t request, size;
+		bool good;
+	} T[] = {{40, VHOST_USER_PAYLOAD_MAX, true},
+	         {40, VHOST_USER_PAYLOAD_MAX + 1, false},
+	         {40, UINT32_MAX, false},
+	         {VHOST_USER_SET_FEATURES, 8, true},
+	         {VHOST_USER_SET_FEATURES, 9, false},
+	         {VHOST_USER_SET_FEATURES, 7, false}};
+	for (size_t i = 0; i < ARRAY_LEN(T); i++) {
+		const uint32_t header[3] = {T[i].request, 1, T[i].size};
+		struct err e = ERR_INIT;
+		size_t size;
+		assert_int_equal(vhost_user_payload_size((const uint8_t *)header, &size, &e), T[i].good);
+		if (T[i].good)
+			assert_int_equal(size, T[i].size);
+	}
+}
+
 static void refuses_cut_messages(void **state)
 {
 	(void)state;
@@ -152,6 +174,7 @@ int main(void)
 	    cmocka_unit_test(unknown_messages_are_readable),
 	    cmocka_unit_test(refuses_malformed_messages),
 	    cmocka_unit_test(refuses_cut_messages),
+	    cmocka_unit_test(refuses_sizes_before_the_payload_is_read),
 	    cmocka_unit_test(answers_have_the_form_qemu_wants),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

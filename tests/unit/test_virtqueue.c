@@ -175,6 +175,10 @@ static const struct {
      {{INDIRECT, 16, FAKE_INDIRECT | FAKE_NEXT, 1}, {DATA, 1, 0, 0}},
      {{DATA, 1, 0, 0}}},
     {"indirect in indirect", 0, {{INDIRECT, 32, FAKE_INDIRECT, 0}}, {{INDIRECT, 16, FAKE_INDIRECT, 0}}},
+    {"good table in an indirect table",
+     0,
+     {{INDIRECT, 32, FAKE_INDIRECT, 0}},
+     {{INDIRECT + 16, 16, FAKE_INDIRECT, 0}, {DATA, 1, 0, 0}}},
     {"next out of the indirect table", 0, {{INDIRECT, 32, FAKE_INDIRECT, 0}}, {{DATA, 1, FAKE_NEXT, 2}}},
     {"loop in an indirect table", 0, {{INDIRECT, 32, FAKE_INDIRECT, 0}}, {{DATA, 1, FAKE_NEXT, 0}}},
 };
@@ -203,6 +207,22 @@ static void broken_chains_stop_the_queue(void **state)
 		assert_false(virtqueue_want_kick(&f->queue));
 		assert_int_equal(f->queue.popped, 0);
 	}
+}
+
+/* One buffer in the ring and a full indirect table behind it: more than the queue has entries. */
+static void chains_are_no_longer_than_their_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct fake_desc *t = fake_guest_at(&f->guest, INDIRECT);
+	for (uint16_t i = 0; i < NUM; i++)
+		t[i] = (struct fake_desc){DATA, 1, i + 1 < NUM ? FAKE_NEXT : 0, (uint16_t)(i + 1)};
+	desc(f, 0, DATA, 1, FAKE_NEXT, 1);
+	desc(f, 1, INDIRECT, NUM * sizeof(*t), FAKE_INDIRECT, 0);
+	offer(f, 1); /* the full table alone is fine */
+	assert_int_equal(pop(f), VIRTQUEUE_CHAIN);
+	assert_int_equal(f->chain.readable, NUM);
+	offer(f, 0);
+	assert_int_equal(pop(f), VIRTQUEUE_STOPPED);
 }
 
 static void avail_idx_may_not_run_ahead(void **state)
@@ -398,6 +418,7 @@ int main(void)
 	    TEST(longest_chain_is_read),
 	    TEST(last_byte_of_memory_is_inside),
 	    TEST(broken_chains_stop_the_queue),
+	    TEST(chains_are_no_longer_than_their_queue),
 	    TEST(avail_idx_may_not_run_ahead),
 	    TEST(breaking_keeps_what_was_popped),
 	    TEST(unpop_puts_back),

@@ -496,6 +496,31 @@ static void many_descriptors_end_it(void **state)
 	expect_broken(q);
 }
 
+/* Eight with the header are the most there can be; more come with the payload, and none may leak. */
+static void descriptors_in_two_parts_end_it(void **state)
+{
+	struct qemu *q = *state;
+	uint8_t bytes[VHOST_USER_HEADER_SIZE] = {VHOST_USER_SET_FEATURES, 0, 0, 0, VERSION, 0, 0, 0, 8};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+	} control = {0};
+	struct iovec iov = {.iov_base = bytes, .iov_len = sizeof(bytes)};
+	struct msghdr msg = {
+	    .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	*c = (struct cmsghdr){
+	    .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(8 * sizeof(int))};
+	for (size_t i = 0; i < 8; i++)
+		memcpy(CMSG_DATA(c) + i * sizeof(int), &q->memfd, sizeof(int));
+	assert_int_equal(sendmsg(q->socket, &msg, 0), sizeof(bytes));
+	turn(q);
+	assert_int_equal(q->ended, 0);
+	iov.iov_len = 8;
+	assert_int_equal(sendmsg(q->socket, &msg, 0), 8);
+	expect_broken(q);
+}
+
 static void missing_descriptors_end_it(void **state)
 {
 	say_u64(*state, VHOST_USER_SET_VRING_KICK, VERSION, 0);
@@ -552,6 +577,7 @@ int main(void)
 	    TEST(refused_messages_have_no_effect),
 	    TEST(surplus_descriptors_end_it),
 	    TEST(many_descriptors_end_it),
+	    TEST(descriptors_in_two_parts_end_it),
 	    TEST(missing_descriptors_end_it),
 	    TEST(a_third_vring_ends_it),
 	    TEST(another_version_ends_it),

@@ -257,6 +257,24 @@ static void a_guest_that_stops_reading_stops_the_host(void **state)
 	rig_destroy(r);
 }
 
+static void a_deaf_host_stops_the_guest(void **state)
+{
+	(void)state;
+	struct rig *r = rig_create(false, 10, RIG_ENTRIES);
+	struct fake_packet p;
+	int host = rig_open_by_guest(r, 1025, 80);
+	assert_int_equal(shutdown(host, SHUT_RD), 0);
+	rig_send_data(r, 1025, 80, "unheard", 7);
+	rig_expect(r, PACKET_OP_SHUTDOWN, &p);
+	assert_int_equal(p.h.flags, PACKET_NO_RECEIVE);
+	rig_put_host(host, "but it talks", 12);
+	rig_expect(r, PACKET_OP_RW, &p);
+	fd_close(&host);
+	rig_expect(r, PACKET_OP_SHUTDOWN, &p);
+	assert_int_equal(p.h.flags, PACKET_NO_MORE);
+	rig_destroy(r);
+}
+
 /* The host answers and closes without reading the request: the answer still arrives, whole. */
 static void host_closes_early_without_losing_its_answer(void **state)
 {
@@ -491,6 +509,7 @@ int main(void)
 	    cmocka_unit_test(no_data_after_a_half_close),
 	    cmocka_unit_test(host_half_close_reaches_the_guest),
 	    cmocka_unit_test(a_guest_that_stops_reading_stops_the_host),
+	    cmocka_unit_test(a_deaf_host_stops_the_guest),
 	    cmocka_unit_test(host_closes_early_without_losing_its_answer),
 	    cmocka_unit_test(host_talks_to_guest),
 	    cmocka_unit_test(connect_line_may_come_in_pieces),

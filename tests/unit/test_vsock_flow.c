@@ -157,45 +157,52 @@ static void the_guest_hears_of_room(void **state)
 	rig_destroy(r);
 }
 
-/* A host that reads late: what the guest had sent and closed behind is written to the last byte. */
-static void a_slow_host_gets_everything(void **state)
+/* A host that reads late: what the guest had sent before it closed, or half-closed, is written to the last byte. */
+static void check_slow_host(uint32_t how)
 {
-	(void)state;
 	struct rig *r = rig_create(true, 10, RIG_ENTRIES);
 	struct fake_packet p;
 	static uint8_t block[PACKET_MAX_PAYLOAD], got[PACKET_MAX_PAYLOAD];
-	int host = rig_open_by_guest(r, 1025, 80);
+	int host = rig_open_by_guest(r, 1025, 80), again = -1;
 	uint32_t sent = 0, read = 0;
-	for (; sent < RIG_WINDOW; sent += sizeof(block)) {
+	for (; sent < RIG_WINDOW; sent += (uint32_t)sizeof(block)) {
 		for (uint32_t i = 0; i < sizeof(block); i++)
 			block[i] = (uint8_t)((sent + i) * 2654435761u >> 13);
 		rig_send_data(r, 1025, 80, block, sizeof(block));
 		rig_pump(r);
 	}
-	rig_send_op(r, 1025, 80, PACKET_OP_SHUTDOWN, PACKET_NO_MORE);
-	do { /* credit, and then the RST that ends it for the guest */
-		rig_pump(r);
-		assert_true(fake_guest_receive(&r->guest, &p, false));
-	} while (p.h.op != PACKET_OP_RST);
-	assert_int_equal(rig_counts(r).connections, 1); /* not for us: the host has not read */
-	int again = rig_open_by_guest(r, 1025, 80);     /* but the ports are free */
+	rig_send_op(r, 1025, 80, PACKET_OP_SHUTDOWN, how);
+	if (how == PACKET_NO_MORE) {
+		do { /* credit, and then the RST that ends it for the guest */
+			rig_pump(r);
+			assert_true(fake_guest_receive(&r->guest, &p, false));
+		} while (p.h.op != PACKET_OP_RST);
+		again = rig_open_by_guest(r, 1025, 80); /* the ports are free, though the host has not read */
+	}
 	for (;;) {
 		ssize_t n = recv(host, got, sizeof(got), 0);
+		if (n == 0)
+			break;
 		if (n < 0) {
 			assert_int_equal(errno, EAGAIN);
 			rig_pump(r);
 			continue;
 		}
-		if (n == 0)
-			break;
 		for (ssize_t i = 0; i < n; i++, read++)
 			assert_int_equal(got[i], (uint8_t)(read * 2654435761u >> 13));
 	}
 	assert_int_equal(read, sent);
-	assert_int_equal(rig_counts(r).connections, 1);
+	assert_int_equal(rig_counts(r).connections, 1); /* `again`, or the half that is left */
 	fd_close(&host);
 	fd_close(&again);
 	rig_destroy(r);
+}
+
+static void a_slow_host_gets_everything(void **state)
+{
+	(void)state;
+	check_slow_host(PACKET_NO_MORE);
+	check_slow_host(PACKET_NO_SEND);
 }
 
 /* ---- receive buffers ---- */
@@ -270,6 +277,57 @@ static void useless_buffers_are_given_back(void **state)
 		assert_true(fake_guest_receive(&r->guest, &p, true));
 		assert_int_equal(p.h.op, i < 2 ? 0 : PACKET_OP_RST);
 	}
+	rig_destroy(r);
+}
+
+/* A useless buffer between good ones, and less data than buffers: what was taken in vain goes back in order. */
+static void useless_buffers_keep_their_place(void **state)
+{
+	(void)state;
+	static const uint16_t WANTED[] = {PACKET_OP_RW, PACKET_OP_RW, 0, PACKET_OP_RW};
+	struct rig *r = rig_create(false, 10, RIG_ENTRIES);
+	struct fake_packet p;
+	int host = rig_open_by_guest(r, 1025, 80);
+	r->guest.rx.desc[3].len = PACKET_HEADER_SIZE; /* the third from here: no room for data */
+	for (size_t i = 0; i < ARRAY_LEN(WANTED); i++) {
+		if (WANTED[i])
+			rig_put_host(host, "hello", 5);
+		rig_pump(r);
+		if (!WANTED[i])
+			continue;
+		do
+			assert_true(fake_guest_receive(&r->guest, &p, false));
+		while (p.h.op == 0 && i == ARRAY_LEN(WANTED) - 1);
+		assert_int_equal(p.h.op, WANTED[i]);
+		assert_int_equal(p.h.len, 5);
+	}
+	fd_close(&host);
+	rig_destroy(r);
+}
+
+/* Buffers run out, come back, everything is read; then more comes: the socket must be polled again. */
+static void a_parked_connection_wakes_up(void **state)
+{
+	(void)state;
+	struct rig *r = rig_create(true, 10, 1);
+	struct fake_packet p;
+	static char block[8000];
+	uint32_t got = 0;
+	int host = rig_open_by_guest(r, 1025, 80);
+	rig_put_host(host, block, sizeof(block));
+	rig_pump(r);
+	assert_true(fake_guest_receive(&r->guest, &p, true));
+	got += p.h.len;
+	rig_pump(r);
+	fake_guest_post(&r->guest, 20);
+	rig_pump(r);
+	while (fake_guest_receive(&r->guest, &p, false))
+		got += p.h.len;
+	assert_int_equal(got, sizeof(block));
+	rig_put_host(host, "more", 4);
+	rig_expect(r, PACKET_OP_RW, &p);
+	assert_int_equal(p.h.len, 4);
+	fd_close(&host);
 	rig_destroy(r);
 }
 
@@ -420,6 +478,8 @@ int main(void)
 	    cmocka_unit_test(resets_come_before_data),
 	    cmocka_unit_test(scarce_buffers_are_shared_out),
 	    cmocka_unit_test(useless_buffers_are_given_back),
+	    cmocka_unit_test(useless_buffers_keep_their_place),
+	    cmocka_unit_test(a_parked_connection_wakes_up),
 	    cmocka_unit_test(split_buffers_are_filled),
 	    cmocka_unit_test(too_many_resets_are_dropped),
 	    cmocka_unit_test(connections_are_limited),
