@@ -81,7 +81,7 @@ static void end_program(struct caller *c, uint32_t code)
 static void write_out(struct caller *c, const void *bytes, size_t len)
 {
 	struct wire_stdout_data m = {.data = {.p = bytes, .len = len}};
-	wire_put_stdout_data(&c->out, c->id, &m);
+	CHECK(wire_put_stdout_data(&c->out, c->id, &m));
 	flush(c);
 }
 

@@ -963,7 +963,8 @@ static void a_slow_watcher_gets_the_newest(void **state)
 		for (size_t k = 0; k < sizeof(fill); k++)
 			fill[k] = (char)('a' + (k * 7 + i) % 26);
 		guest_double_write(f->guest, "\x1b[H", 3);
-		guest_double_write(f->guest, fill, sizeof(fill));
+		guest_double_write(f->guest, fill, sizeof(fill) / 2);
+		guest_double_write(f->guest, fill + sizeof(fill) / 2, sizeof(fill) / 2);
 		do
 			loop_turn(f->loop, true);
 		while (guest_double_unread(f->guest));
