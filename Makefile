@@ -84,7 +84,8 @@ $(B)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  FUZZ  $<"
 	$(Q)clang $(WARN) $(CPPFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -c -o $@ $<
-$(B)/fuzz/ccvm.a: $(SRCS:%.c=$(B)/fuzz/%.o) $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/lib/*.c))
+$(B)/fuzz/ccvm.a: $(SRCS:%.c=$(B)/fuzz/%.o) $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/lib/*.c) \
+		$(filter-out guest/main.c,$(wildcard guest/*.c)))
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/fuzzers/%: $(B)/fuzz/tests/fuzz/%.o $(B)/fuzz/ccvm.a
 	@mkdir -p $(@D)
