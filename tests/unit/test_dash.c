@@ -198,7 +198,7 @@ static void the_key_that_leaves_can_be_sent(void **state)
 	press(w, "i C-] C-]");
 	assert_true(dash_is_typing(w->dash));
 	expect_log(w, "key C-]\n");
-	press(w, "C-] j C-]"); /* only at once */
+	press(w, "C-] j k C-]"); /* only at once */
 	assert_false(dash_is_typing(w->dash));
 	expect_log(w, "");
 }
