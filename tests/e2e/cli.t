@@ -50,7 +50,7 @@ usage() { # PATTERN ARGUMENTS...
 	is "$status/$(printf '%s\n' "$err" | wc -l)/$out" '2/1/' "usage error: ccvm $*"
 	like "$err" "$pattern" "it says: $pattern"
 }
-usage "unknown command 'atach' .did you mean attach" atach x
+usage "unknown command 'attachh' .did you mean attach" attachh x
 usage "unknown command 'frobnicate'" frobnicate
 usage 'unknown option --frobnicate' --frobnicate
 usage 'unknown option --jsno .did you mean --json' ls --jsno
@@ -183,7 +183,7 @@ printf 'boot\r\n\033[31mred\n' >"$TMP/s/ccvm/alpha/console.log"
 run $ccvm ls
 like "$out" '^alpha +stopped .*never started' 'ls shows a VM that was never started'
 fails 'not running .ccvm up alpha' ping alpha
-fails 'did you mean alpha' ping alpah
+fails 'did you mean alpha' ping alphaa
 run $ccvm stop alpha
 is "$status/$out" '0/alpha: was not running' 'stop of a stopped VM'
 run $ccvm log alpha

@@ -109,7 +109,7 @@ static const char *nearest_of(const char *typed)
 static void near_words_are_suggested(void **state)
 {
 	(void)state;
-	assert_string_equal(nearest_of("atach"), "attach");
+	assert_string_equal(nearest_of("attachh"), "attach");
 	assert_string_equal(nearest_of("attahc"), "attach"); /* a swap is one slip */
 	assert_string_equal(nearest_of("lgo"), "log");
 	assert_string_equal(nearest_of("dcotro"), "doctor");

@@ -78,71 +78,88 @@ static bool found(const struct litter_list *list, const char *path)
 	return false;
 }
 
+static const char *const DEAD[] = {
+    "ccvm/ghost",                          /* no lock */
+    "ccvm/died",                           /* a lock that nobody holds */
+    "ccvm/stray.sock",                     /* not a folder at all */
+    "state/ccvm/.beta.tmp-999999-1",       /* of a process that is gone */
+    "state/ccvm/half",                     /* no vm.json */
+    "state/ccvm/alpha/vm.json.tmp-999999", /* fd_write_file, cut short */
+    "data/ccvm/images/.build-base",        /* a build that nobody goes on with */
+    "data/ccvm/images/.old.tmp-999999-1",
+};
+
+static const char *const ALIVE[] = {
+    "ccvm/runs",         "state/ccvm/alpha",      "state/ccvm/runs",       "data/ccvm/images/.build-busy",
+    "state/ccvm/README", "state/ccvm/Not-A-Name", "data/ccvm/images/base", "data/ccvm/images/.lock-base",
+};
+
+static void make_litter(void)
+{
+	static const char *const FILES[] = {
+	    "ccvm/ghost/control.sock",
+	    "ccvm/died/lock",
+	    "ccvm/stray.sock",
+	    "ccvm/runs/lock",
+	    "state/ccvm/runs/x", /* no vm.json, but its supervisor lives */
+	    "state/ccvm/alpha/vm.json",
+	    "state/ccvm/alpha/vm.json.tmp-999999",
+	    "state/ccvm/half/audit.jsonl",
+	    "state/ccvm/.beta.tmp-999999-1/vm.json",
+	    "state/ccvm/README",
+	    "state/ccvm/Not-A-Name/x",
+	    "data/ccvm/images/.build-base/part",
+	    "data/ccvm/images/.build-busy/part",
+	    "data/ccvm/images/.lock-base",
+	    "data/ccvm/images/.old.tmp-999999-1/part",
+	    "data/ccvm/images/base/image.json",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(FILES); i++)
+		put(FILES[i]);
+}
+
 static void litter_is_found_and_life_is_not(void **state)
 {
 	(void)state;
-	static const char *const DEAD[] = {
-	    "ccvm/ghost",                          /* no lock */
-	    "ccvm/died",                           /* a lock that nobody holds */
-	    "ccvm/stray.sock",                     /* not a folder at all */
-	    "state/ccvm/.beta.tmp-999999-1",       /* of a process that is gone */
-	    "state/ccvm/half",                     /* no vm.json */
-	    "state/ccvm/alpha/vm.json.tmp-999999", /* fd_write_file, cut short */
-	    "data/ccvm/images/.build-base",        /* a build that nobody goes on with */
-	    "data/ccvm/images/.old.tmp-999999-1",
-	};
+	struct litter_list list;
+	struct err e = ERR_INIT;
+	make_litter();
+	int runs = take_lock("ccvm/runs/lock"), building = take_lock("data/ccvm/images/.lock-busy");
 	char mine[64], mine_file[64];
 	snprintf(mine, sizeof(mine), "state/ccvm/.new.tmp-%ld-%llu", (long)getpid(),
 	         child_start_time(getpid()));
 	snprintf(mine_file, sizeof(mine_file), "state/ccvm/alpha/policy.tmp-%ld", (long)getpid());
-	const char *const alive[] = {
-	    "ccvm/runs",
-	    "state/ccvm/alpha",
-	    "state/ccvm/runs",
-	    "data/ccvm/images/.build-busy",
-	    mine,
-	    mine_file,
-	    "state/ccvm/README",
-	    "state/ccvm/Not-A-Name",
-	    "data/ccvm/images/base",
-	    "data/ccvm/images/.lock-base",
-	};
-	put("ccvm/ghost/control.sock");
-	put("ccvm/died/lock");
-	put("ccvm/stray.sock");
-	put("ccvm/runs/lock");
-	put("state/ccvm/runs/x"); /* no vm.json, but its supervisor lives */
-	put("state/ccvm/alpha/vm.json");
-	put("state/ccvm/alpha/vm.json.tmp-999999");
-	put(mine_file);
-	put("state/ccvm/half/audit.jsonl");
-	put("state/ccvm/.beta.tmp-999999-1/vm.json");
 	put(mine);
-	put("state/ccvm/README");
-	put("state/ccvm/Not-A-Name/x");
-	put("data/ccvm/images/.build-base/part");
-	put("data/ccvm/images/.build-busy/part");
-	put("data/ccvm/images/.lock-base");
-	put("data/ccvm/images/.old.tmp-999999-1/part");
-	put("data/ccvm/images/base/image.json");
-	int runs = take_lock("ccvm/runs/lock"), building = take_lock("data/ccvm/images/.lock-busy");
+	put(mine_file);
 
-	struct litter_list list;
-	struct err e = ERR_INIT;
 	assert_true(litter_find(&list, &e));
 	for (size_t i = 0; i < ARRAY_LEN(DEAD); i++) {
-		if (!found(&list, DEAD[i]))
+		if (!found(&list, DEAD[i]) || !is_there(DEAD[i])) /* looking removes nothing */
 			fail_msg("%s was not found", DEAD[i]);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(alive); i++) {
-		if (found(&list, alive[i]))
-			fail_msg("%s was taken for litter", alive[i]);
+	for (size_t i = 0; i < ARRAY_LEN(ALIVE); i++) {
+		if (found(&list, ALIVE[i]))
+			fail_msg("%s was taken for litter", ALIVE[i]);
 	}
+	assert_false(found(&list, mine) || found(&list, mine_file));
 	assert_int_equal(list.count, ARRAY_LEN(DEAD));
-	for (size_t i = 0; i < ARRAY_LEN(DEAD); i++)
-		assert_true(is_there(DEAD[i])); /* looking removes nothing */
+	litter_finish(&list);
+	fd_close(&runs);
+	assert_true(litter_find(&list, &e));
+	assert_int_equal(list.count, ARRAY_LEN(DEAD) + 2); /* and what that lock protected */
+	litter_finish(&list);
+	fd_close(&building);
+}
 
-	int died = take_lock("ccvm/died/lock"); /* it comes to life before we get at it */
+static void what_comes_to_life_is_not_removed(void **state)
+{
+	(void)state;
+	struct litter_list list;
+	struct err e = ERR_INIT;
+	make_litter();
+	int runs = take_lock("ccvm/runs/lock"), building = take_lock("data/ccvm/images/.lock-busy");
+	assert_true(litter_find(&list, &e));
+	int died = take_lock("ccvm/died/lock"); /* between the look and the broom */
 	for (size_t i = 0; i < list.count; i++) {
 		struct err why = ERR_INIT;
 		bool busy = strstr(list.items[i].path, "/died") != NULL;
@@ -150,17 +167,13 @@ static void litter_is_found_and_life_is_not(void **state)
 		assert_int_equal(why.kind, busy ? ERR_BUSY : ERR_NONE);
 	}
 	litter_finish(&list);
-	assert_true(is_there("ccvm/died"));
-	assert_true(is_there("ccvm/runs"));
-	assert_true(is_there(mine));
-	assert_false(is_there("ccvm/ghost"));
-	assert_false(is_there("state/ccvm/half"));
+	for (size_t i = 0; i < ARRAY_LEN(DEAD); i++)
+		assert_true(is_there(DEAD[i]) == (strcmp(DEAD[i], "ccvm/died") == 0));
+	for (size_t i = 0; i < ARRAY_LEN(ALIVE); i++)
+		assert_true(is_there(ALIVE[i]));
 	fd_close(&died);
 	fd_close(&runs);
 	fd_close(&building);
-	assert_true(litter_find(&list, &e));
-	assert_int_equal(list.count, 4); /* died, runs, and what their locks protected */
-	litter_finish(&list);
 }
 
 static struct vm_spec a_spec(const char *name)
@@ -370,6 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(litter_is_found_and_life_is_not, make_root, remove_root),
+	    cmocka_unit_test_setup_teardown(what_comes_to_life_is_not_removed, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(a_vm_is_made_whole, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(bad_rules_are_named, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(pipes_keep_their_flags, make_root, remove_root),

@@ -11,6 +11,8 @@
 #include "tests/lib/fake_control.h"
 #include "tests/lib/loop_wait.h"
 
+enum closing { CLOSE_NEVER, CLOSE_IN_OPEN, CLOSE_IN_ANSWER, CLOSE_IN_CLOSED };
+
 struct scene {
 	struct loop *loop;
 	struct fake_control fake;
@@ -22,12 +24,12 @@ struct scene {
 	struct vm_status status;
 	struct client_pong pong;
 	char text[401];
-	enum { CLOSE_NEVER, CLOSE_IN_OPEN, CLOSE_IN_ANSWER, CLOSE_IN_CLOSED } close_in;
+	int close_in; /* enum closing */
 };
 
 static void maybe_close(struct scene *s, int where)
 {
-	if ((int)s->close_in != where)
+	if (s->close_in != where)
 		return;
 	client_close(s->client);
 	s->client = NULL;
