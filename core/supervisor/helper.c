@@ -17,6 +17,8 @@
 #include "core/loop/stream.h"
 #include "core/loop/timer.h"
 
+#define DRAIN_MS 500 /* after its exit, for its last lines */
+
 /* A pipe of the helper, cut into lines; what is longer than a line may be is dropped up to its end. */
 struct lines {
 	struct helper *helper;
@@ -33,6 +35,8 @@ struct helper {
 	struct timer *patience;
 	struct lines notify, errors;
 	bool exited;
+	bool exit_told;
+	char why[160];
 	const struct helper_ops *ops;
 	void *arg;
 };
@@ -56,7 +60,16 @@ static void on_lines_data(void *arg, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Its exit is what counts; the pipes may end sooner or later. */
+/* Exit and end of output are two events, in either order. */
+static void maybe_tell_exit(struct helper *h)
+{
+	if (!h->exited || h->exit_told || h->notify.stream || h->errors.stream)
+		return;
+	h->exit_told = true;
+	timer_stop(h->patience);
+	h->ops->on_exit(h->arg, h->why);
+}
+
 static void on_lines_eof(void *arg)
 {
 	struct lines *l = arg;
@@ -64,6 +77,7 @@ static void on_lines_eof(void *arg)
 		give_line(l);
 	stream_close(l->stream, NULL, NULL);
 	l->stream = NULL;
+	maybe_tell_exit(l->helper);
 }
 
 static void on_lines_error(void *arg, const struct err *e)
@@ -106,20 +120,26 @@ static void on_error_line(struct helper *h, const char *line)
 static void on_child_exit(void *arg, int code, int signum)
 {
 	struct helper *h = arg;
-	char why[160];
 	if (signum)
-		snprintf(why, sizeof(why), "%s was killed by signal %d (%s)", h->name, signum,
+		snprintf(h->why, sizeof(h->why), "%s was killed by signal %d (%s)", h->name, signum,
 		         strsignal(signum));
 	else
-		snprintf(why, sizeof(why), "%s ended with exit code %d", h->name, code);
+		snprintf(h->why, sizeof(h->why), "%s ended with exit code %d", h->name, code);
 	h->exited = true;
-	timer_stop(h->patience);
-	h->ops->on_exit(h->arg, why);
+	timer_once(h->patience, DRAIN_MS);
+	maybe_tell_exit(h);
 }
 
 static void on_impatient(void *arg)
 {
 	struct helper *h = arg;
+	if (h->exited) {
+		stream_close(h->notify.stream, NULL, NULL);
+		stream_close(h->errors.stream, NULL, NULL);
+		h->notify.stream = h->errors.stream = NULL;
+		maybe_tell_exit(h);
+		return;
+	}
 	log_warn("%s does not end: killing it", h->name);
 	child_kill(h->child, SIGKILL);
 }

@@ -25,7 +25,8 @@ struct helper_ops {
 	void (*on_line)(void *arg, const char *line);
 	/* A line of its stderr, escaped. */
 	void (*on_error_line)(void *arg, const char *line);
-	/* `why` is one line for people: "ccvm-proxy was killed by signal 9". Then helper_close. */
+	/* `why` is one line for people: "ccvm-proxy was killed by signal 9". Comes when it has exited and its lines have been
+	 * read (or a moment later, if somebody else keeps its pipes open). Then helper_close. */
 	void (*on_exit)(void *arg, const char *why);
 };
 

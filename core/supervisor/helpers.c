@@ -78,7 +78,9 @@ static void on_proxy_line(void *arg, const char *line)
 
 static void on_proxy_error(void *arg, const char *line)
 {
-	supervisor_log_foreign(arg, "ccvm-proxy", line);
+	struct supervisor *s = arg;
+	snprintf(s->proxy_said, sizeof(s->proxy_said), "%s", line);
+	supervisor_log_foreign(s, "ccvm-proxy", line);
 }
 
 static void on_proxy_exit(void *arg, const char *why)
@@ -86,7 +88,8 @@ static void on_proxy_exit(void *arg, const char *why)
 	struct supervisor *s = arg;
 	char reason[SUPERVISOR_REASON_SIZE];
 	log_warn("%s", why);
-	snprintf(reason, sizeof(reason), "the proxy does not run: %s; see supervisor.log", why);
+	snprintf(reason, sizeof(reason), "the proxy does not run: %s%s%s", why, s->proxy_said[0] ? ": " : "",
+	         s->proxy_said);
 	if (s->proxy_ready && clock_mono_ms() - s->proxy_up_ms > PROXY_STEADY_MS)
 		s->proxy_failures = 0;
 	s->proxy_ready = false;
@@ -113,6 +116,7 @@ static bool start_proxy(struct supervisor *s, struct err *e)
 	                      "--notify-fd",
 	                      STRING(HELPER_NOTIFY_FD),
 	                      NULL};
+	s->proxy_said[0] = '\0';
 	s->proxy = helper_start(s->loop, "ccvm-proxy", argv, &PROXY_OPS, s, e);
 	return s->proxy != NULL;
 }

@@ -165,7 +165,7 @@ static bool supervise(struct program *p, struct err *e)
 	if (!places_init(&p->places, p->options.name, e))
 		return false;
 	if (!store_read_spec(p->places.state_dir, &p->spec, e))
-		return false;
+		return err_wrap(e, "VM %s", p->options.name);
 	int lock CLOSE_ON_EXIT = places_claim(&p->places, e);
 	if (lock < 0)
 		return e->kind == ERR_BUSY ? err_wrap(e, "VM %s runs already", p->options.name) : false;

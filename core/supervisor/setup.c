@@ -91,8 +91,9 @@ static void make_disk(struct setup *s)
 static void check_image(void *arg)
 {
 	struct image_check *c = arg;
-	if (image_load(c->images_dir, c->name, &c->image, &c->e) && !image_verify(&c->image, false, &c->e))
-		err_wrap(&c->e, "image %s", c->name);
+	if (image_load(c->images_dir, c->name, &c->image, &c->e) && image_verify(&c->image, false, &c->e))
+		return;
+	CHECK(c->e.kind != ERR_NONE);
 }
 
 static void on_image_checked(void *arg)

@@ -46,7 +46,8 @@ struct supervisor {
 
 	struct helper *vsock, *proxy;
 	bool vsock_ready, proxy_ready;
-	char vsock_why[160];
+	char vsock_why[200];
+	char proxy_said[200];     /* its last line of stderr */
 	struct timer *vsock_gone; /* the device ended: because the VMM did? */
 	struct timer *proxy_again;
 	unsigned proxy_failures;
