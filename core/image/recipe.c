@@ -16,7 +16,6 @@
 
 struct parse {
 	struct recipe *r;
-	const char *name;
 	struct err *e;
 	bool failed;
 };
@@ -118,6 +117,16 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return p->failed ? 0 : 1;
 }
 
+/* To tell a line that is no ini from one that says something wrong: both end as a line number. */
+static int on_any(void *arg, const char *section, const char *name, const char *value)
+{
+	(void)arg;
+	(void)section;
+	(void)name;
+	(void)value;
+	return 1;
+}
+
 /* 0, or the number of the first line that is too long. */
 static int long_line(const char *text)
 {
@@ -140,10 +149,13 @@ static bool parse_into(const char *name, const char *text, size_t len, struct re
 	if (line)
 		return err_set(e, ERR_INVALID, "%s:%d: the line is longer than %d characters", name, line,
 		               LINE_MOST);
-	struct parse p = {.r = r, .name = name, .e = e};
+	struct parse p = {.r = r, .e = e};
+	int no_ini = ini_parse_string(text, on_any, NULL);
 	line = ini_parse_string(text, on_value, &p);
-	if (line && !p.failed)
-		return err_set(e, ERR_INVALID, "%s:%d: neither a section nor \"key = value\"", name, line);
+	if (no_ini && no_ini <= line) {
+		err_clear(e);
+		return err_set(e, ERR_INVALID, "%s:%d: neither a section nor \"key = value\"", name, no_ini);
+	}
 	if (line)
 		return err_wrap(e, "%s:%d", name, line);
 	if (r->excludes.count > RECIPE_MOST_EXCLUDES)
