@@ -133,23 +133,35 @@ static bool wait_bottom(struct pty *p, unsigned rows, const char *text)
 	return pty_wait(p, bottom_line_ends, &w, text);
 }
 
-/* "61x20" of the pane's title, as rows and columns: "20 61". */
-static void size_in_title(struct pty *p, char out[32])
+/* The size of the pane as it is drawn, from its corner to the line above the feed and the edge of the screen: what the
+ * program in it must have. */
+struct size {
+	unsigned rows, cols;
+};
+
+static struct size pane_size(struct pty *p, unsigned screen_cols)
 {
-	struct str all = STR_INIT(1 << 20);
-	unsigned cols = 0, rows = 0;
-	out[0] = '\0';
-	pty_screen_text(p, &all);
-	for (const char *x = all.s; (x = strchr(x, 'x')); x++) {
-		const char *from = x;
-		while (from > all.s && from[-1] >= '0' && from[-1] <= '9')
-			from--;
-		if (from < x && sscanf(from, "%ux%u", &cols, &rows) == 2)
-			snprintf(out, 32, "%u %u", rows, cols);
-		if (out[0])
-			break;
+	struct size size = {0};
+	const struct clusters *clusters;
+	int top = pty_find_row(p, "━ alpha"), bottom = pty_find_row(p, "─ Denied");
+	for (unsigned col = 0; top >= 0 && bottom > top && col < screen_cols; col++) {
+		if (pty_cell(p, (unsigned)top, col, &clusters)->code == 0x250f) {
+			size.rows = (unsigned)(bottom - top - 1);
+			size.cols = screen_cols - col - 1;
+		}
 	}
-	str_finish(&all);
+	return size;
+}
+
+/* While typing. */
+static bool program_has_size_of_pane(struct pty *p, unsigned screen_cols)
+{
+	char stty[40], title[40];
+	struct size size = pane_size(p, screen_cols);
+	snprintf(stty, sizeof(stty), "┃%u %u", size.rows, size.cols);
+	snprintf(title, sizeof(title), "━ %ux%u", size.cols, size.rows);
+	pty_send(p, "stty size\r");
+	return size.rows > 0 && pty_wait_text(p, stty) && pty_wait_text(p, title);
 }
 
 static bool same_settings(const struct termios *a, const struct termios *b)
@@ -206,20 +218,15 @@ static void test_list(struct tap *t, struct pty *p)
 
 static void test_typing(struct tap *t, struct pty *p)
 {
-	char size[32], shown[40];
 	pty_send(p, "\r");
 	ok(t, wait_bottom(p, ROWS, "TYPING alpha — C-] leaves") && pty_has_text(p, "┏━ alpha"),
 	   "Enter types: border and bottom line say so");
 	pty_send(p, "echo he''llo\r");
 	ok(t, pty_wait_text(p, "┃hello"), "what is typed reaches the program");
-	size_in_title(p, size);
-	pty_send(p, "stty size\r");
-	snprintf(shown, sizeof(shown), "┃%s", size);
-	ok(t, size[0] && pty_wait_text(p, shown), "the program's terminal has exactly the size of the pane");
-	pty_send(
-	    p, "stty -icanon -isig -ixon -iexten -echo; dd bs=1 count=19 2>/dev/null | cat -v; stty sane\r");
-	pty_wait_text(p, "stty sane");
-	pty_wait_quiet(p, 100);
+	ok(t, program_has_size_of_pane(p, COLS), "the program's terminal has exactly the size of the pane");
+	pty_send(p, "stty -icanon -isig -ixon -iexten -echo; echo go''ing; dd bs=1 count=19 2>/dev/null | "
+	            "cat -v; stty sane\r");
+	pty_wait_text(p, "┃going");
 	pty_send(p, "\003\032\021\023"); /* C-c C-z C-q C-s */
 	pty_send(p, "\033x");            /* Alt-x */
 	pty_send(p, "\033[15~");         /* F5 */
@@ -232,7 +239,7 @@ static void test_typing(struct tap *t, struct pty *p)
 
 static void test_paste(struct tap *t, struct pty *p)
 {
-	pty_wait_quiet(p, 100);
+	pty_wait_text(p, "^]^[$"); /* the prompt is back */
 	pty_send(p, "\033[200~echo o''ne q\035\033[201~\r");
 	ok(t, pty_wait_text(p, "┃one q") && wait_bottom(p, ROWS, "TYPING alpha — C-] leaves"),
 	   "a paste goes to the program, and nothing in it acts as a key");
@@ -299,7 +306,6 @@ static void test_idle(struct tap *t, struct pty *p)
 static void test_resize_storm(struct tap *t, struct pty *p)
 {
 	unsigned seed = 12345;
-	char size[32], shown[40];
 	for (int i = 0; i < 120; i++) {
 		seed = seed * 1103515245 + 12345;
 		pty_resize(p, 1 + (seed >> 16) % 60, 1 + (seed >> 8) % 200);
@@ -310,11 +316,9 @@ static void test_resize_storm(struct tap *t, struct pty *p)
 	pty_resize(p, 26, 100);
 	ok(t, wait_bottom(p, 26, "COMMAND") && pty_wait_text(p, "▸ alpha") && pty_wait_text(p, "┌─ alpha"),
 	   "after a storm of sizes the last one is drawn");
-	pty_wait_quiet(p, 200); /* the title tells what the VM has, so it follows a little later */
-	size_in_title(p, size);
-	pty_send(p, "\rclear; stty size\r");
-	snprintf(shown, sizeof(shown), "┃%s", size);
-	ok(t, pty_wait_text(p, shown), "and the program has it, too");
+	pty_send(p, "\r");
+	wait_bottom(p, 26, "TYPING alpha — C-] leaves");
+	ok(t, program_has_size_of_pane(p, 100), "and the program has it, too");
 	pty_send(p, "\035");
 	wait_bottom(p, 26, "COMMAND");
 	pty_resize(p, ROWS, COLS);
