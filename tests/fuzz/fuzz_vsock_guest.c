@@ -142,7 +142,7 @@ static void step_packet(struct world *w)
 	                          .src_port = take(w, 1) % 4,
 	                          .dst_port = take(w, 1),
 	                          .type = PACKET_STREAM,
-	                          .op = what % 9,
+	                          .op = (uint16_t)(what % 9),
 	                          .flags = what / 16,
 	                          .buf_alloc = take(w, 2) * 16,
 	                          .fwd_cnt = take(w, 2)};
