@@ -294,6 +294,34 @@ static void test_hostile_output(struct tap *t, struct pty *p, const struct vm *a
 	   "no sequence of the program reaches the operator's terminal");
 }
 
+/* Column of a character in the first row that has it; -1. */
+static int find_col(struct pty *p, const char *row_text, uint32_t code, unsigned cols)
+{
+	const struct clusters *clusters;
+	int row = pty_find_row(p, row_text);
+	for (unsigned col = 0; row >= 0 && col < cols; col++) {
+		if (pty_cell(p, (unsigned)row, col, &clusters)->code == code)
+			return (int)col;
+	}
+	return -1;
+}
+
+static void test_odd_characters(struct tap *t, struct pty *p, const struct vm *alpha)
+{
+	/* Wide ones; a base with marks, more than a cell holds; an emoji that the C library does not know; a family that some
+	 * terminals draw as one; a soft hyphen; a right-to-left override. */
+	vm_tell(alpha,
+	        "title \\e[2J\\e[H\xe6\x97\xa5\xe6\x9c\xac|e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86|"
+	        "\xf0\x9f\xab\xa8|\xe2\x80\xae|END");
+	ok(t, pty_wait_text(p, "|END"), "odd characters are drawn");
+	int border = find_col(p, "|END", 0x2502, COLS), e = find_col(p, "|END", 'E', COLS);
+	ok(t, border > 0 && e - border == 1 + 4 + 1 + 1 + 1 + 2 + 1 + 1, "and shift nothing to their right");
+	ok(t, !strstr(pty_output(p, NULL), "\xe2\x80\xae"), "and none that changes the direction gets out");
+	vm_tell(alpha, "title \\e[2J\\e[H\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xc2\xad|DONE");
+	ok(t, pty_wait_text(p, "|DONE") && !strstr(pty_output(p, NULL), "\xe2\x80\x8d"),
+	   "nor one that joins cells");
+}
+
 static void test_idle(struct tap *t, struct pty *p)
 {
 	pty_wait_quiet(p, 300);
@@ -510,6 +538,7 @@ int main(void)
 	test_denied(&t, p, &alpha);
 	test_egress(&t, p, &beta);
 	test_hostile_output(&t, p, &alpha);
+	test_odd_characters(&t, p, &alpha);
 	test_idle(&t, p);
 	test_resize_storm(&t, p);
 	test_program_ends(&t, p);
