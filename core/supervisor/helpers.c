@@ -87,7 +87,7 @@ static void on_proxy_exit(void *arg, const char *why)
 {
 	struct supervisor *s = arg;
 	char reason[SUPERVISOR_REASON_SIZE];
-	log_warn("%s", why);
+	log_info("%s", why);
 	snprintf(reason, sizeof(reason), "the proxy does not run: %s%s%s", why, s->proxy_said[0] ? ": " : "",
 	         s->proxy_said);
 	if (s->proxy_ready && clock_mono_ms() - s->proxy_up_ms > PROXY_STEADY_MS)

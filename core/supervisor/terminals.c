@@ -6,67 +6,22 @@
  *  - while the guest does not take its input, its output is not read either: a program that asks and asks without reading
  *    the answers would else fill the queue;
  *  - updates are made when a watcher can be sent one, never for every change. */
-#include "core/supervisor/terminals.h"
+#include "core/supervisor/terminals_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-#include "core/base/clock.h"
 #include "core/base/escape.h"
-#include "core/base/list.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
 #include "core/loop/loop.h"
 #include "core/loop/timer.h"
-#include "core/supervisor/guest_link.h"
-#include "core/term/emulator.h"
-#include "core/term/snapshot.h"
 
-#define SPAWN_ID     1
 #define FLOOD_BYTES  (64 * 1024)
-#define INPUT_ROOM   (4 * WIRE_DATA_MAX) /* input is taken while so much fits: pastes may grow when encoded */
 #define DEFAULT_ROWS 24
 #define DEFAULT_COLS 80
 #define EXIT_LOST    255 /* exit code of a program whose end was not told */
-
-struct terminals {
-	struct loop *loop;
-	const char *vsock_path;
-	struct list all;
-	uint32_t count;
-	uint32_t last_number;
-	void (*on_count)(void *arg, uint32_t count);
-	void *arg;
-};
-
-struct terminal {
-	struct list link;
-	struct terminals *owner;
-	uint32_t number;
-	bool first; /* what TERM_OPEN with term 0 means */
-	bool running;
-	struct guest_link *guest;
-	struct emulator *emulator;
-	struct list watches;
-	struct timer *frame;   /* the next time that something may be due, */
-	uint64_t frame_at_ms;  /* monotonic */
-	bool ending;           /* no pace any more: the last screen goes out */
-	struct timer *breathe; /* reads on after a flood */
-	uint64_t turn;         /* loop time of the turn that turn_bytes counts */
-	size_t turn_bytes;
-};
-
-struct term_watch {
-	struct list link;
-	struct terminal *terminal; /* NULL once it has ended */
-	struct snapshot_cursor cursor;
-	uint64_t sent_ms;    /* monotonic; 0: never */
-	unsigned rows, cols; /* of the client; 0: it does not care */
-	bool told_opened;
-	const struct term_watch_ops *ops;
-	void *arg;
-};
 
 /* ---- the end ---- */
 
@@ -118,57 +73,9 @@ static void end_exited(struct terminal *t, uint32_t code, uint8_t signum)
 
 /* ---- output ---- */
 
-/* Milliseconds until this watcher may be sent the next update. */
-static uint64_t wait_of(const struct term_watch *w, uint64_t now_ms)
-{
-	struct terminal *t = w->terminal;
-	if (t->ending)
-		return 0;
-	uint64_t since = now_ms - w->sent_ms;
-	uint64_t pace = w->sent_ms && since < TERMINALS_FRAME_MS ? TERMINALS_FRAME_MS - since : 0;
-	return MAX(pace, emulator_hold_ms(t->emulator, now_ms));
-}
-
-/* The earliest of the times that were asked for. */
-static void arm_frame(struct terminal *t, uint64_t ms)
-{
-	uint64_t at = clock_mono_ms() + ms;
-	if (timer_is_active(t->frame) && t->frame_at_ms <= at)
-		return;
-	t->frame_at_ms = at;
-	timer_once(t->frame, ms);
-}
-
-static void tell_opened(struct term_watch *w)
-{
-	if (w->told_opened)
-		return;
-	w->told_opened = true;
-	w->ops->on_opened(w->arg, w->terminal->number);
-}
-
-/* Tells the watchers for whom something is due; arms the timer for the others. */
-static void offer(struct terminal *t)
-{
-	if (!t->running)
-		return;
-	uint64_t now = clock_mono_ms();
-	LIST_FOREACH (item, &t->watches) {
-		struct term_watch *w = LIST_ENTRY(item, struct term_watch, link);
-		tell_opened(w);
-		if (!snapshot_pending(t->emulator, &w->cursor))
-			continue;
-		uint64_t wait = wait_of(w, now);
-		if (wait)
-			arm_frame(t, wait);
-		else
-			w->ops->on_due(w->arg);
-	}
-}
-
 static void on_frame_time(void *arg)
 {
-	offer(arg);
+	terminal_offer(arg);
 }
 
 static void send_to_guest(void *arg, const uint8_t *bytes, size_t len)
@@ -177,14 +84,14 @@ static void send_to_guest(void *arg, const uint8_t *bytes, size_t len)
 	while (len && t->guest) {
 		size_t n = MIN(len, (size_t)WIRE_DATA_MAX);
 		struct wire_stdin_data m = {.data = {.p = bytes, .len = n}};
-		wire_put_stdin_data(guest_link_out(t->guest), SPAWN_ID, &m);
+		wire_put_stdin_data(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
 		guest_link_flush(t->guest);
 		bytes += n;
 		len -= n;
 	}
 }
 
-static void may_read(struct terminal *t)
+void terminal_may_read(struct terminal *t)
 {
 	if (!guest_link_is_full(t->guest) && !timer_is_active(t->breathe))
 		guest_link_resume(t->guest);
@@ -196,7 +103,7 @@ static void on_breathe(void *arg)
 {
 	struct terminal *t = arg;
 	t->turn_bytes = 0;
-	may_read(t);
+	terminal_may_read(t);
 }
 
 static void count_flood(struct terminal *t, size_t len)
@@ -217,8 +124,8 @@ static bool on_output(struct terminal *t, const struct frame *f, struct err *e)
 		return false;
 	emulator_write(t->emulator, m.data.p, m.data.len);
 	count_flood(t, m.data.len);
-	may_read(t);
-	offer(t);
+	terminal_may_read(t);
+	terminal_offer(t);
 	return true;
 }
 
@@ -230,7 +137,7 @@ static bool on_spawned(struct terminal *t, const struct frame *f, struct err *e)
 	if (!wire_get_agent_spawned(f->body, &m, e))
 		return false;
 	t->running = true;
-	offer(t);
+	terminal_offer(t);
 	return true;
 }
 
@@ -272,7 +179,8 @@ static bool on_frame(void *arg, const struct frame *f, struct err *e)
 {
 	struct terminal *t = arg;
 	for (size_t i = 0; i < ARRAY_LEN(FROM_GUEST); i++) {
-		if (f->type == FROM_GUEST[i].type && t->running == FROM_GUEST[i].running && f->id == SPAWN_ID)
+		if (f->type == FROM_GUEST[i].type && t->running == FROM_GUEST[i].running &&
+		    f->id == TERMINAL_SPAWN_ID)
 			return FROM_GUEST[i].handle(t, f, e);
 	}
 	return err_set(e, ERR_PROTOCOL, "message %s does not belong to a terminal that is %s",
@@ -281,7 +189,7 @@ static bool on_frame(void *arg, const struct frame *f, struct err *e)
 
 static void on_guest_drain(void *arg)
 {
-	may_read(arg);
+	terminal_may_read(arg);
 }
 
 static void on_guest_end(void *arg, const struct err *e)
@@ -330,7 +238,7 @@ static struct terminal *start_terminal(struct terminals *ts, const struct wire_t
 	    .env = m->env,
 	};
 	memcpy(spawn.cwd, m->cwd, sizeof(spawn.cwd));
-	wire_put_agent_spawn(guest_link_out(t->guest), SPAWN_ID, &spawn);
+	wire_put_agent_spawn(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &spawn);
 	guest_link_flush(t->guest);
 	ts->count++;
 	if (ts->on_count)
@@ -346,22 +254,6 @@ static struct terminal *find_terminal(struct terminals *ts, uint32_t number)
 			return t;
 	}
 	return NULL;
-}
-
-static void apply_size(struct term_watch *w)
-{
-	struct terminal *t = w->terminal;
-	unsigned rows = emulator_rows(t->emulator), cols = emulator_cols(t->emulator);
-	if (!w->rows || !w->cols || (w->rows == rows && w->cols == cols))
-		return;
-	emulator_resize(t->emulator, w->rows, w->cols);
-	struct wire_resize m = {.rows = (uint16_t)emulator_rows(t->emulator),
-	                        .cols = (uint16_t)emulator_cols(t->emulator)};
-	if (m.rows != rows || m.cols != cols) {
-		wire_put_resize(guest_link_out(t->guest), SPAWN_ID, &m);
-		guest_link_flush(t->guest);
-	}
-	arm_frame(t, 0);
 }
 
 struct term_watch *terminals_open(struct terminals *ts, const struct wire_term_open *m,
@@ -383,94 +275,10 @@ struct term_watch *terminals_open(struct terminals *ts, const struct wire_term_o
 	w->ops = ops;
 	w->arg = arg;
 	list_append(&t->watches, &w->link);
-	apply_size(w);
+	term_watch_apply_size(w);
 	if (t->running)
-		arm_frame(t, 0); /* on_opened comes from the loop */
+		terminal_arm_frame(t, 0); /* on_opened comes from the loop */
 	return w;
-}
-
-void term_watch_close(struct term_watch *w)
-{
-	if (!w)
-		return;
-	if (w->terminal)
-		list_remove(&w->link);
-	free(w);
-}
-
-uint32_t term_watch_number(const struct term_watch *w)
-{
-	return w->terminal ? w->terminal->number : 0;
-}
-
-bool term_watch_take(struct term_watch *w, size_t max, struct buf *out)
-{
-	struct terminal *t = w->terminal;
-	if (!t || !w->told_opened || !snapshot_pending(t->emulator, &w->cursor))
-		return false;
-	uint64_t now = clock_mono_ms();
-	uint64_t wait = wait_of(w, now);
-	if (wait) {
-		arm_frame(t, wait);
-		return false;
-	}
-	if (snapshot_encode(t->emulator, &w->cursor, max, out))
-		w->sent_ms = now; /* the parts of one update have no pace among them */
-	return true;
-}
-
-/* ---- input ---- */
-
-/* The terminal, when it takes input now; its size follows the one who types. */
-static struct emulator *typed_into(struct term_watch *w)
-{
-	struct terminal *t = w->terminal;
-	if (!t || !t->running || guest_link_room(t->guest) < INPUT_ROOM)
-		return NULL;
-	apply_size(w);
-	return t->emulator;
-}
-
-/* The answer to a key is not paced: whoever types sees the next change at once. */
-static void after_input(struct term_watch *w)
-{
-	w->sent_ms = 0;
-	may_read(w->terminal);
-}
-
-void term_watch_key(struct term_watch *w, uint32_t key, unsigned mods)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
-		return;
-	emulator_key(e, key, mods);
-	after_input(w);
-}
-
-void term_watch_text(struct term_watch *w, struct bytes text)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
-		return;
-	emulator_text(e, text.p, text.len);
-	after_input(w);
-}
-
-void term_watch_paste(struct term_watch *w, struct bytes text)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
-		return;
-	emulator_paste(e, text.p, text.len);
-	after_input(w);
-}
-
-void term_watch_resize(struct term_watch *w, unsigned rows, unsigned cols)
-{
-	w->rows = rows;
-	w->cols = cols;
-	if (w->terminal)
-		apply_size(w);
 }
 
 /* ---- all of them ---- */

@@ -1,0 +1,64 @@
+/* What the two files of the terminals share: terminals.c is the guest's side (programs, their output, their end),
+ * term_watch.c the clients' (who is sent what when, input, size). */
+#ifndef CCVM_SUPERVISOR_TERMINALS_INTERNAL_H
+#define CCVM_SUPERVISOR_TERMINALS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/list.h"
+#include "core/supervisor/guest_link.h"
+#include "core/supervisor/terminals.h"
+#include "core/term/emulator.h"
+#include "core/term/snapshot.h"
+
+#define TERMINAL_SPAWN_ID 1 /* each program has a connection of its own */
+
+struct terminals {
+	struct loop *loop;
+	const char *vsock_path;
+	struct list all;
+	uint32_t count;
+	uint32_t last_number;
+	void (*on_count)(void *arg, uint32_t count);
+	void *arg;
+};
+
+struct terminal {
+	struct list link;
+	struct terminals *owner;
+	uint32_t number;
+	bool first; /* what TERM_OPEN with term 0 means */
+	bool running;
+	struct guest_link *guest;
+	struct emulator *emulator;
+	struct list watches;
+	struct timer *frame;   /* the next time that something may be due, */
+	uint64_t frame_at_ms;  /* monotonic */
+	bool ending;           /* no pace any more: the last screen goes out */
+	struct timer *breathe; /* reads on after a flood */
+	uint64_t turn;         /* loop time of the turn that turn_bytes counts */
+	size_t turn_bytes;
+};
+
+struct term_watch {
+	struct list link;
+	struct terminal *terminal; /* NULL once it has ended */
+	struct snapshot_cursor cursor;
+	uint64_t sent_ms;    /* monotonic; 0: never */
+	unsigned rows, cols; /* of the client; 0: it does not care */
+	bool told_opened;
+	const struct term_watch_ops *ops;
+	void *arg;
+};
+
+/* Something may have changed: tells the watchers for whom an update is due, and arms the timer for the others. */
+void terminal_offer(struct terminal *t);
+/* terminal_offer in so many milliseconds; the earliest of those asked for counts. */
+void terminal_arm_frame(struct terminal *t, uint64_t ms);
+/* Reads the guest's output or not, after what it takes of its input. */
+void terminal_may_read(struct terminal *t);
+/* The terminal gets the size of this client, unless it does not care. */
+void term_watch_apply_size(struct term_watch *w);
+
+#endif
