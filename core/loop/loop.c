@@ -18,7 +18,9 @@ struct deferred {
 
 struct loop {
 	uv_loop_t uv;
-	uv_idle_t wake; /* runs while something is deferred, so that the loop does not sleep */
+	uv_idle_t wake;      /* runs while something is deferred, so that the loop does not sleep */
+	uv_prepare_t asleep; /* right before the loop sleeps, see loop_turn */
+	uint64_t turn_ms;    /* loop time at which loop_turn found no timer due */
 	struct list deferred;
 	char read_buffer[READ_BUFFER_SIZE];
 };
@@ -46,8 +48,10 @@ struct loop *loop_create(void)
 {
 	struct loop *loop = mem_alloc(sizeof(*loop));
 	signal(SIGPIPE, SIG_IGN);
-	if (uv_loop_init(&loop->uv) != 0 || uv_idle_init(&loop->uv, &loop->wake) != 0)
+	if (uv_loop_init(&loop->uv) != 0 || uv_idle_init(&loop->uv, &loop->wake) != 0 ||
+	    uv_prepare_init(&loop->uv, &loop->asleep) != 0)
 		BUG("cannot create an event loop");
+	uv_unref((uv_handle_t *)&loop->asleep); /* never a reason to go on */
 	loop->uv.data = loop;
 	list_init(&loop->deferred);
 	return loop;
@@ -63,9 +67,27 @@ void loop_run(struct loop *loop)
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 }
 
+/* A timer became due between the look at the clock and the start of the turn: it has run, so do not sleep. */
+static void before_sleep(uv_prepare_t *handle)
+{
+	struct loop *loop = CONTAINER_OF(handle, struct loop, asleep);
+	if (uv_now(&loop->uv) != loop->turn_ms)
+		uv_stop(&loop->uv);
+}
+
+/* UV_RUN_ONCE runs the timers that are due and then sleeps all the same until something else happens: a caller that
+ * waits for what a timer did would wait for ever. So nothing sleeps in a turn in which a timer may have run. */
 void loop_turn(struct loop *loop, bool no_wait)
 {
-	uv_run(&loop->uv, no_wait ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+	uv_update_time(&loop->uv);
+	loop->turn_ms = uv_now(&loop->uv);
+	if (no_wait || uv_backend_timeout(&loop->uv) == 0) {
+		uv_run(&loop->uv, UV_RUN_NOWAIT);
+		return;
+	}
+	uv_prepare_start(&loop->asleep, before_sleep);
+	uv_run(&loop->uv, UV_RUN_ONCE);
+	uv_prepare_stop(&loop->asleep);
 }
 
 void loop_stop(struct loop *loop)
@@ -87,6 +109,7 @@ void loop_destroy(struct loop *loop)
 	bool left_open = false;
 	uv_run(&loop->uv, UV_RUN_NOWAIT); /* deferred calls that were promised */
 	uv_close((uv_handle_t *)&loop->wake, NULL);
+	uv_close((uv_handle_t *)&loop->asleep, NULL);
 	uv_walk(&loop->uv, report_left_open, &left_open);
 	if (left_open) {
 		if (getenv("CCVM_STRICT_LOOP"))

@@ -15,7 +15,8 @@ struct loop *loop_create(void);
 uv_loop_t *loop_uv(struct loop *loop);
 /* Runs until nothing is left to wait for, or loop_stop. */
 void loop_run(struct loop *loop);
-/* One turn: waits for at least one event unless `no_wait`. For tests and short-lived commands. */
+/* One turn: waits for an event (a timer too) unless `no_wait`; may come back without one. For `while (!done)` in tests and
+ * short-lived commands. */
 void loop_turn(struct loop *loop, bool no_wait);
 void loop_stop(struct loop *loop);
 /* Runs what is still closing, then frees. A handle that somebody left open is a BUG in tests

@@ -339,6 +339,29 @@ static void saw_signal(void *arg, int signum)
 	seen->signum = signum;
 }
 
+/* A timer that is due when the turn begins must end the turn although nothing else ever happens. */
+static void a_turn_ends_with_a_timer(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create();
+	struct seen seen = {0}, never = {0};
+	const int list[] = {SIGUSR1, 0};
+	struct signals *quiet = signals_open(loop, list, saw_signal, &never); /* keeps the loop alive */
+	struct timer *t = timer_create_on(loop, saw_call, &seen);
+	alarm(20); /* the test fails by it when a turn sleeps for ever */
+	for (uint64_t ms = 0; ms < 60; ms++) {
+		int before = seen.calls;
+		timer_once(t, ms % 3);
+		while (seen.calls == before)
+			loop_turn(loop, false);
+	}
+	alarm(0);
+	assert_int_equal(seen.calls, 60);
+	timer_close(t);
+	signals_close(quiet);
+	loop_destroy(loop);
+}
+
 static void signals_become_events(void **state)
 {
 	(void)state;
@@ -365,6 +388,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(child_reports_exit_and_signal),
 	    cmocka_unit_test(child_dies_with_its_parent),
 	    cmocka_unit_test(timers_and_deferred_calls),
+	    cmocka_unit_test(a_turn_ends_with_a_timer),
 	    cmocka_unit_test(signals_become_events),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
