@@ -12,13 +12,13 @@ tap_on_exit() { tap_hooks="$1
 $tap_hooks"; }
 tap_cleanup() {
 	tap_status=$?
-	trap - EXIT INT TERM HUP
+	trap - EXIT INT TERM HUP PIPE
 	eval "$tap_hooks"
 	rm -rf "$TMP"
 	exit "$tap_status"
 }
 trap tap_cleanup EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT TERM HUP PIPE
 
 diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
 
