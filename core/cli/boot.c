@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "core/config/paths.h"
 #include "core/loop/child.h"
 #include "core/loop/loop.h"
+#include "core/loop/signals.h"
 #include "core/loop/stream.h"
 #include "core/loop/timer.h"
 
@@ -217,6 +219,17 @@ static void on_supervisor_exit(void *arg, int code, int signum)
 	(void)signum;
 }
 
+static void on_signal(void *arg, int signum)
+{
+	struct boot *b = arg;
+	(void)signum;
+	if (b->done)
+		return;
+	err_set(b->e, ERR_CANCELED, "VM %s goes on starting by itself (ccvm stop %s ends it)", b->spec->name,
+	        b->spec->name);
+	finish(b, BOOT_INTERRUPTED);
+}
+
 static bool start_supervisor(struct boot *b, struct err *e)
 {
 	int ends[2];
@@ -248,6 +261,8 @@ enum boot_end boot_vm(struct loop *loop, const struct vm_spec *spec, struct err 
 {
 	struct boot b = {
 	    .loop = loop, .spec = spec, .e = e, .end = BOOT_NOT_STARTED, .note = STR_INIT(NOTE_MOST)};
+	static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, 0};
+	struct signals *signals = signals_open(loop, SIGNALS, on_signal, &b);
 	progress_start(&b.progress);
 	progress_say(&b.progress, "%s: starting", spec->name);
 	if (start_supervisor(&b, e)) {
@@ -260,6 +275,7 @@ enum boot_end boot_vm(struct loop *loop, const struct vm_spec *spec, struct err 
 	client_close(b.client);
 	stream_close(b.notes, NULL, NULL);
 	timer_close(b.tick);
+	signals_close(signals);
 	child_close(b.supervisor);
 	str_finish(&b.note);
 	return b.end;

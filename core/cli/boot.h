@@ -11,6 +11,7 @@ enum boot_end {
 	BOOT_READY,       /* and its way out works; one line was printed to stdout */
 	BOOT_BROKEN,      /* it runs, but its way out does not work: the line and e say so */
 	BOOT_FAILED,      /* it was started and failed; it stays as a failed VM */
+	BOOT_INTERRUPTED, /* by INT, TERM or HUP: it goes on without us */
 	BOOT_NOT_STARTED, /* the supervisor did not come up, or somebody else's was first */
 };
 

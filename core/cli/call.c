@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/cli/setup.h"
+#include "core/cli/vm_end.h"
 #include "core/loop/loop.h"
 
 struct call {
@@ -124,8 +125,15 @@ bool call_stop(struct loop *loop, const char *vm, uint32_t grace_ms, struct err 
 bool call_kill(struct loop *loop, const char *vm, struct err *e)
 {
 	struct call c;
+	struct err why = ERR_INIT;
 	if (!begin(&c, loop, vm, e))
 		return false;
 	client_kill(c.client, on_text, &c);
-	return finish(&c, loop, vm, e);
+	if (finish(&c, loop, vm, &why))
+		return true;
+	if (why.kind != ERR_NOT_FOUND && vm_end_by_force(vm, e))
+		return true;
+	err_clear(e);
+	*e = why;
+	return false;
 }

@@ -21,7 +21,8 @@ typedef void call_rule_fn(struct client *c, const char *rule, client_text_fn *do
 /* client_allow or client_deny; `text` holds CALL_TEXT_SIZE bytes. */
 bool call_rule(struct loop *loop, const char *vm, call_rule_fn *fn, const char *rule, char *text,
                struct err *e) MUST_USE;
-/* Stop with this grace time, or kill. One that does not run is ERR_NOT_FOUND. */
+/* Stop with this grace time, or kill. One that does not run is ERR_NOT_FOUND. call_kill ends also a VM whose supervisor
+ * does not answer. */
 bool call_stop(struct loop *loop, const char *vm, uint32_t grace_ms, struct err *e) MUST_USE;
 bool call_kill(struct loop *loop, const char *vm, struct err *e) MUST_USE;
 

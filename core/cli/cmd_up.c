@@ -1,4 +1,5 @@
 /* up: make a VM, or start one again. Everything is checked before anything is made. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,7 +226,7 @@ static int run(struct cli *cli, struct args *args)
 		err_wrap(&e, "%s", ignored.msg); /* nothing half-made stays, or at least it is told */
 	if (end != BOOT_READY)
 		cli_error(cli, &e);
-	return end == BOOT_READY ? CLI_OK : CLI_FAILED;
+	return end == BOOT_READY ? CLI_OK : end == BOOT_INTERRUPTED ? 128 + SIGINT : CLI_FAILED;
 }
 
 const struct command command_up = {

@@ -1,6 +1,7 @@
 #include "core/cli/vm_end.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "core/base/mem.h"
 #include "core/cli/litter.h"
 #include "core/config/paths.h"
+#include "core/loop/child.h"
+#include "core/vm/store.h"
 
 #define LOOK_EVERY_US      5000
 #define LOOKS_WITHOUT_LOCK 100
@@ -38,6 +41,18 @@ bool vm_end_wait(const char *vm, struct err *e)
 		usleep(LOOK_EVERY_US);
 	}
 	return true;
+}
+
+bool vm_end_by_force(const char *vm, struct err *e)
+{
+	struct store_status stored;
+	char *dir FREE_ON_EXIT = paths_vm_state(vm);
+	if (!store_read_status(dir, &stored, e))
+		return false;
+	pid_t pid = (pid_t)stored.status.supervisor_pid;
+	if (pid <= 0 || !stored.supervisor_start || child_start_time(pid) != stored.supervisor_start)
+		return err_set(e, ERR_NOT_FOUND, "VM %s has no supervisor", vm);
+	return kill(pid, SIGKILL) == 0 || err_sys(e, errno, "kill the supervisor of VM %s", vm);
 }
 
 /* Whoever holds the lock decides over the VM, so nobody starts it while it goes away. */

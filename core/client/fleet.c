@@ -37,7 +37,8 @@ struct member {
 	struct dirwatch *watch;
 	struct timer *retry;
 	unsigned retry_ms;
-	bool seen; /* by the scan that runs */
+	char refusal[401]; /* why a supervisor that lives cannot be talked to; "" */
+	bool seen;         /* by the scan that runs */
 };
 
 struct fleet {
@@ -131,10 +132,13 @@ static void look(struct member *m)
 	struct vm_status st;
 	bool alive = read_recorded(m, &st);
 	if (alive) {
+		if (m->refusal[0])
+			memcpy(st.reason, m->refusal, sizeof(st.reason));
 		connect_member(m);
 		if (!m->vm.client)
 			m->vm.settled = true;
 	} else {
+		m->refusal[0] = '\0';
 		timer_stop(m->retry);
 		m->retry_ms = RETRY_FIRST_MS;
 		m->vm.settled = true;
@@ -163,8 +167,12 @@ static void on_client_closed(void *arg, const struct err *e)
 	disconnect(m);
 	struct vm_status st;
 	bool alive = read_recorded(m, &st);
-	if (alive && e->kind != ERR_NOT_FOUND && e->kind != ERR_GONE) /* another version, no answer: say so */
-		snprintf(st.reason, sizeof(st.reason), "%.400s", e->msg);
+	m->refusal[0] = '\0';
+	if (alive && e->kind != ERR_NOT_FOUND &&
+	    e->kind != ERR_GONE) { /* another version, no answer: say so */
+		snprintf(m->refusal, sizeof(m->refusal), "%.400s", e->msg);
+		memcpy(st.reason, m->refusal, sizeof(st.reason));
+	}
 	m->vm.status = st;
 	m->vm.settled = true;
 	if (alive)
@@ -189,6 +197,7 @@ static void on_status(void *arg, const struct vm_status *status, const struct er
 	m->vm.status = *status;
 	m->vm.settled = true;
 	m->retry_ms = RETRY_FIRST_MS;
+	m->refusal[0] = '\0';
 	dirwatch_close(m->watch);
 	m->watch = NULL;
 	changed(m->fleet);

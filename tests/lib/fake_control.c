@@ -69,7 +69,11 @@ static void on_accept(void *arg, int fd)
 	if (!f->deaf)
 		stream_resume(f->peer);
 	if (f->say_hello) {
-		wire_put_my_hello(&f->out, "supervisor");
+		struct wire_hello m = {.magic = WIRE_MAGIC,
+		                       .major = f->major ? f->major : WIRE_MAJOR,
+		                       .role = "supervisor",
+		                       .version = "0.0.1"};
+		wire_put_hello(&f->out, 0, &m);
 		fake_control_send(f);
 	}
 }

@@ -22,6 +22,7 @@ struct fake_control {
 	/* What to do with a frame; NULL: only count. */
 	void (*on_frame)(struct fake_control *f, const struct frame *frame);
 	void *arg;
+	uint16_t major;  /* of its HELLO; 0: the right one */
 	bool say_hello;  /* at once, when a client comes */
 	bool one_by_one; /* send each byte in a turn of its own */
 	bool deaf;       /* do not read */

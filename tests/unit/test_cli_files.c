@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/fd.h"
@@ -242,6 +244,43 @@ static void a_vm_is_made_whole(void **state)
 	assert_int_equal(access(run_lock, F_OK), -1);
 }
 
+static void record_supervisor(const char *vm, pid_t pid, unsigned long long start)
+{
+	struct err e = ERR_INIT;
+	char *dir FREE_ON_EXIT = mem_printf("%s/state/ccvm/%s", root, vm);
+	struct store_status st = {.supervisor_start = start};
+	snprintf(st.status.name, sizeof(st.status.name), "%s", vm);
+	snprintf(st.status.image, sizeof(st.status.image), "base");
+	st.status.state = VM_READY;
+	st.status.supervisor_pid = (uint32_t)pid;
+	st.status.cpus = 1;
+	st.status.memory_bytes = 512ull << 20;
+	if (!fd_make_dirs(dir, 0700, &e) || !store_write_status(dir, &st, &e))
+		fail_msg("%s", e.msg);
+}
+
+static void force_hits_only_the_supervisor(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	record_supervisor("hung", pid, child_start_time(pid) + 1); /* the pid is somebody else's by now */
+	assert_false(vm_end_by_force("hung", &e));
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	err_clear(&e);
+	record_supervisor("hung", pid, child_start_time(pid));
+	assert_true(vm_end_by_force("hung", &e));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_false(vm_end_by_force("hung", &e));
+}
+
 static void bad_rules_are_named(void **state)
 {
 	(void)state;
@@ -385,6 +424,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(litter_is_found_and_life_is_not, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(what_comes_to_life_is_not_removed, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(a_vm_is_made_whole, make_root, remove_root),
+	    cmocka_unit_test_setup_teardown(force_hits_only_the_supervisor, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(bad_rules_are_named, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(pipes_keep_their_flags, make_root, remove_root),
 	    cmocka_unit_test_setup_teardown(files_are_always_ready, make_root, remove_root),

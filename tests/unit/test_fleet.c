@@ -21,7 +21,7 @@ struct scene {
 	struct loop *loop;
 	struct fake_control fake; /* the supervisor of "alpha"; its root is everybody's state folder too */
 	struct fleet *fleet;
-	unsigned changes;
+	unsigned changes, connections;
 };
 
 static void on_change(void *arg)
@@ -202,6 +202,40 @@ static void changes_are_seen(void **state)
 	finish(&s);
 }
 
+static bool tried_twice(void *arg)
+{
+	return ((struct scene *)arg)->connections >= 2;
+}
+
+static void count_connections(void *arg)
+{
+	struct scene *s = arg;
+	const struct fleet_vm *vm = fleet_find(s->fleet, "alpha");
+	if (vm->settled && !vm->client)
+		s->connections++;
+	if (vm->settled) /* it does not flicker while it is tried again */
+		assert_non_null(strstr(vm->status.reason, "0.0.1"));
+}
+
+static void another_version_is_told_and_tried_again(void **state)
+{
+	(void)state;
+	struct scene s;
+	struct err e = ERR_INIT;
+	begin(&s);
+	s.fake.major = WIRE_MAJOR + 1;
+	make_vm(&s, "alpha");
+	record(&s, "alpha", VM_READY, getpid(), child_start_time(getpid()));
+	s.fleet = fleet_open(s.loop, count_connections, &s, &e);
+	assert_non_null(s.fleet);
+	assert_true(loop_wait(s.loop, tried_twice, &s));
+	assert_int_equal(state_of(&s, "alpha"), VM_READY); /* it runs, and says why nobody can talk to it */
+	s.fake.major = 0;
+	while (!fleet_find(s.fleet, "alpha")->client || !client_is_open(fleet_find(s.fleet, "alpha")->client))
+		loop_turn(s.loop, false);
+	finish(&s);
+}
+
 static void a_removed_and_made_again_vm_is_another_one(void **state)
 {
 	(void)state;
@@ -340,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_kind_of_vm_is_shown),
 	    cmocka_unit_test(changes_are_seen),
+	    cmocka_unit_test(another_version_is_told_and_tried_again),
 	    cmocka_unit_test(a_removed_and_made_again_vm_is_another_one),
 	    cmocka_unit_test(logs_become_one_feed),
 	    cmocka_unit_test(the_last_lines_are_found),
