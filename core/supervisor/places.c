@@ -1,6 +1,8 @@
-/* The lock file lies in the folder that it protects, and the folder goes away when its VM ends. So a second process may
- * open a lock file that is just being removed, and get a lock on a file that nobody else can see. Hence: after taking
- * the lock, look whether the path still leads to the locked file; if not, begin again. */
+/* The lock file lies in the folder that it protects, and the folder goes away when its VM ends. Two rules follow:
+ *  - Who has taken the lock looks whether the path still leads to the locked file. If not, it holds the lock of a folder
+ *    that was just removed, which nobody else can see, and begins again.
+ *  - The folder goes away in one step, by a rename, and is emptied under the other name. Emptied in place, somebody could
+ *    make and lock a new lock file in it half-way, which would be removed with the rest. */
 #include "core/supervisor/places.h"
 
 #include <dirent.h>
@@ -51,9 +53,11 @@ bool places_init(struct places *p, const char *vm, struct err *e)
 	p->log = paths_join(p->state_dir, "supervisor.log");
 	char *cache FREE_ON_EXIT = paths_cache_dir();
 	p->backend_memory = paths_join(cache, "backend");
-	p->vsock_program = paths_program("ccvm-vsock", e);
-	p->proxy_program = p->vsock_program ? paths_program("ccvm-proxy", e) : NULL;
-	if (!p->proxy_program || !socket_fits(p->vsock_events, e) || !socket_fits(p->control, e)) {
+	if (socket_fits(p->vsock_events, e) && socket_fits(p->control, e))
+		p->vsock_program = paths_program("ccvm-vsock", e);
+	if (p->vsock_program)
+		p->proxy_program = paths_program("ccvm-proxy", e);
+	if (!p->proxy_program) {
 		places_finish(p);
 		return false;
 	}
@@ -136,5 +140,11 @@ int places_claim(const struct places *p, struct err *e)
 
 bool places_release(const struct places *p, struct err *e)
 {
-	return fd_remove_tree(p->run_dir, e);
+	char *copy FREE_ON_EXIT = mem_strdup(p->run_dir);
+	char *slash = strrchr(copy, '/');
+	*slash = '\0';
+	char *gone FREE_ON_EXIT = mem_printf("%s/.gone-%s-%ld", copy, slash + 1, (long)getpid());
+	if (rename(p->run_dir, gone) != 0)
+		return err_sys(e, errno, "remove %s", p->run_dir);
+	return fd_remove_tree(gone, e);
 }
