@@ -9,7 +9,7 @@ Q       := $(if $(filter 1,$(V)),,@)
 # Everything that building, running and testing needs from the distribution, in one place.
 PACKAGES := gcc make pkg-config musl-tools libc6-dev linux-libc-dev \
 	libuv1-dev libncurses-dev libvterm-dev libssl-dev libinih-dev libcjson-dev \
-	qemu-system-x86 seabios mmdebstrap squashfs-tools cpio e2fsprogs ca-certificates
+	qemu-system-x86 seabios mmdebstrap uidmap squashfs-tools cpio e2fsprogs ca-certificates
 CHECK_PACKAGES := clang libclang-rt-14-dev clang-format cppcheck shellcheck codespell libcmocka-dev perl \
 	universal-ctags tmux zsh vim less git curl procps openssl python3 socat
 
