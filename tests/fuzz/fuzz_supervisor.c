@@ -106,6 +106,14 @@ static void on_gone(void *arg, struct session *s)
 	session_close(s);
 }
 
+static struct world world;
+
+static void remove_folder(void)
+{
+	struct err e = ERR_INIT;
+	CHECK(fd_remove_tree(world.dir, &e));
+}
+
 static void make_world(struct world *w)
 {
 	static const struct guest_events_ops EVENTS_OPS = {on_ready, on_incident};
@@ -113,7 +121,7 @@ static void make_world(struct world *w)
 	struct err e = ERR_INIT;
 	log_open("fuzz", open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR);
 	strcpy(w->dir, "/tmp/ccvm-fuzz-XXXXXX");
-	CHECK(mkdtemp(w->dir));
+	CHECK(mkdtemp(w->dir) && atexit(remove_folder) == 0);
 	w->vsock = mem_printf("%s/vsock.sock", w->dir);
 	w->events_path = mem_printf("%s/events.sock", w->dir);
 	w->loop = loop_create();
@@ -190,7 +198,6 @@ static void through_the_events_port(struct world *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct world world;
 	struct world *w = &world;
 	if (!w->loop)
 		make_world(w);
