@@ -1,12 +1,13 @@
-/* A connected byte stream: Unix socket, TCP connection, pipe, vsock or pty master.
+/* A connected byte stream: Unix socket, TCP connection, pipe or vsock.
  *
  *     open ──► reading ⇄ paused ──► (eof) ──► closed
  *
  * - Writing never blocks and never queues without bound. stream_send copies. Above `high` bytes queued
  *   stream_is_full() is true: stop your source; on_drain tells when the queue is below a quarter of that.
  *   Above `hard` stream_send refuses and the stream is as good as broken: close it.
- * - End of file is one event (on_eof), an error another (on_error, once; nothing follows). A pty master ends with
- *   EIO: that is on_eof here.
+ * - End of file is one event (on_eof), an error another (on_error, once; nothing follows).
+ * - Not for pty masters where the last bytes matter: these hand out a little at a time, and libuv takes a hang-up after
+ *   a partial read for the end. Their EIO is on_eof here.
  * - Callbacks come from the loop, never from inside stream_open or stream_send. After stream_close none comes
  *   except `closed`. */
 #ifndef CCVM_LOOP_STREAM_H
