@@ -30,7 +30,7 @@ ok() {
 	else
 		tap_failed=$((tap_failed + 1))
 		echo "not ok $tap_count - $2"
-		[ -z "${3-}" ] || diag "$3"
+		[ -z "${3-}" ] || diag "$2: $3" >&2 # prove shows stderr
 	fi
 	return 0
 }
