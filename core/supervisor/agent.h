@@ -11,7 +11,7 @@
 struct loop;
 struct agent_ask;
 
-#define AGENT_ANSWER_MS 15000
+#define AGENT_ANSWER_MS 8000 /* below the ten seconds that a client waits: it is to hear why */
 
 /* From the loop, once: `e` is NULL when the guest answered. `pong` is of a ping, else NULL. rtt_us: from the question
  * to the answer. The ask is over then; close it. */

@@ -15,8 +15,8 @@ struct live_policy;
 struct loop;
 struct policy_change;
 
-#define LIVE_POLICY_ANSWER_MS 10000
-#define LIVE_POLICY_MOST      64 /* changes that wait */
+#define LIVE_POLICY_ANSWER_MS 8000 /* below the ten seconds that a client waits: it is to hear why */
+#define LIVE_POLICY_MOST      64   /* changes that wait */
 
 /* `path` is kept. `tell_proxy` sends it SIGHUP, or does nothing while there is none. */
 struct live_policy *live_policy_create(struct loop *loop, const char *path, void (*tell_proxy)(void *arg),
