@@ -88,11 +88,23 @@ static void fail_not_started(struct boot *b, const char *why)
 	finish(b, BOOT_NOT_STARTED);
 }
 
+/* The console log is made with the VMM: without one there is nothing to find out from what is left. */
+static bool has_console(const struct vm_spec *spec)
+{
+	char *dir FREE_ON_EXIT = paths_vm_state(spec->name);
+	char *path FREE_ON_EXIT = paths_join(dir, "console.log");
+	return access(path, F_OK) == 0;
+}
+
 static void fail_failed(struct boot *b)
 {
 	const char *why = b->status.reason[0] ? b->status.reason : vm_state_name(b->status.state);
 	if (b->done)
 		return;
+	if (b->status.state == VM_FAILED && !has_console(b->spec)) {
+		fail_not_started(b, why);
+		return;
+	}
 	err_set(b->e, ERR_INTERNAL, "VM %s failed: %s (ccvm log --console %s shows its console)",
 	        b->spec->name, why, b->spec->name);
 	finish(b, BOOT_FAILED);

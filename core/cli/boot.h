@@ -10,9 +10,9 @@ struct loop;
 enum boot_end {
 	BOOT_READY,       /* and its way out works; one line was printed to stdout */
 	BOOT_BROKEN,      /* it runs, but its way out does not work: the line and e say so */
-	BOOT_FAILED,      /* it was started and failed; it stays as a failed VM */
+	BOOT_FAILED,      /* its VMM ran and it failed; it stays as a failed VM with a console to read */
 	BOOT_INTERRUPTED, /* by INT, TERM or HUP: it goes on without us */
-	BOOT_NOT_STARTED, /* the supervisor did not come up, or somebody else's was first */
+	BOOT_NOT_STARTED, /* nothing of the guest ever ran: its supervisor or its VMM did not come up */
 };
 
 /* The VM's state folder exists. The supervisor is a process of its own: it outlives us whatever happens here. Progress

@@ -38,6 +38,11 @@ bool vm_state_is_live(enum vm_state s)
 	return s != VM_STOPPED && s != VM_FAILED;
 }
 
+static bool in_whole_mib(uint64_t bytes, uint64_t least, uint64_t most)
+{
+	return bytes >= least && bytes <= most && bytes % (1 << 20) == 0;
+}
+
 bool vm_spec_check(const struct vm_spec *s, struct err *e)
 {
 	static const char *const BACKENDS[] = {"auto", "qemu-kvm", "qemu-tcg"};
@@ -48,11 +53,12 @@ bool vm_spec_check(const struct vm_spec *s, struct err *e)
 		known = known || strcmp(s->backend, BACKENDS[i]) == 0;
 	if (!known)
 		return err_set(e, ERR_INVALID, "backend '%s' is not auto, qemu-kvm or qemu-tcg", s->backend);
-	if (s->memory_bytes < VM_MEMORY_MIN || s->memory_bytes % (1 << 20))
-		return err_set(e, ERR_INVALID, "memory must be whole MiB, at least %llu",
-		               VM_MEMORY_MIN >> 20);
-	if (s->disk_bytes < VM_DISK_MIN || s->disk_bytes % (1 << 20))
-		return err_set(e, ERR_INVALID, "disk must be whole MiB, at least %llu", VM_DISK_MIN >> 20);
+	if (!in_whole_mib(s->memory_bytes, VM_MEMORY_MIN, VM_MEMORY_MAX))
+		return err_set(e, ERR_INVALID, "memory must be whole MiB, from %lluM to %lluT",
+		               VM_MEMORY_MIN >> 20, VM_MEMORY_MAX >> 40);
+	if (!in_whole_mib(s->disk_bytes, VM_DISK_MIN, VM_DISK_MAX))
+		return err_set(e, ERR_INVALID, "disk must be whole MiB, from %lluM to %lluT",
+		               VM_DISK_MIN >> 20, VM_DISK_MAX >> 40);
 	if (s->cpus < 1 || s->cpus > VM_CPUS_MAX)
 		return err_set(e, ERR_INVALID, "cpus must be 1 to %d", VM_CPUS_MAX);
 	if (s->ready_timeout_ms < 1000 || s->ready_timeout_ms > 3600000)

@@ -32,7 +32,9 @@ bool vm_state_parse(const char *name, enum vm_state *out) MUST_USE;
 bool vm_state_is_live(enum vm_state s);
 
 #define VM_MEMORY_MIN (128ull << 20)
+#define VM_MEMORY_MAX (1ull << 40)
 #define VM_DISK_MIN   (64ull << 20)
+#define VM_DISK_MAX   (16ull << 40) /* of ext4 with 32-bit block numbers */
 #define VM_CPUS_MAX   64
 
 /* Fixed when the VM is made; kept in <state>/vm.json. The policy is a file of its own (<state>/policy). */

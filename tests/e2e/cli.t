@@ -61,6 +61,12 @@ usage "VM name 'A/b'" up A/b
 usage 'option --memory needs a value: SIZE' up a --memory
 usage 'option --memory is given twice' up a --memory 1G --memory 2G
 usage '.--memory. .12Q. makes no sense|--memory: .12Q.' up a --memory 12Q
+usage 'memory must be whole MiB, from 128M to 1T' up a --memory 2T
+usage 'memory must be whole MiB, from 128M to 1T' up a --memory 64M
+usage 'disk must be whole MiB, from 64M to 16T' up a --disk 17T
+usage '.--cpus. .65. makes no sense|--cpus: .65.' up a --cpus 65
+usage 'ready_timeout must be' up a --ready-timeout 10ms
+usage "backend 'kvm' is not" up a --backend kvm
 usage 'usage: ccvm exec' exec alpha
 usage "unexpected argument 'ls' before --" exec alpha ls -- -l
 usage "NAME=VALUE" exec alpha -e FOO -- env

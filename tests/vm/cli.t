@@ -135,6 +135,12 @@ like "$(cat "$TMP/out")" 'vmlinuz' 'by the name of the part'
 XDG_DATA_HOME=$TMP/d $ccvm image verify base >"$TMP/out" 2>&1
 is $? 1 'image verify sees it too'
 is "$(field beta state)" none 'and nothing was made'
+
+# ---- what cannot run here leaves nothing: no disk, no failed VM that never was one
+PATH="$TMP/empty" $ccvm up beta >"$TMP/out" 2>&1
+is $? 1 'up without QEMU fails'
+like "$(cat "$TMP/out")" 'VM beta was not started: qemu-system-x86_64 is not in PATH' 'and says what to install'
+is "$(field beta state)/$(ls -A "$XDG_STATE_HOME/ccvm" "$XDG_RUNTIME_DIR/ccvm" | grep -c beta)" 'none/0' 'and leaves nothing'
 check 'no process is left' wait_for 10 vm_no_processes
 
 tap_done
