@@ -17,6 +17,19 @@ is "$($ccvm ls --json | python3 -c 'import json,sys; v=json.load(sys.stdin); v=v
 	'alpha ready ok' 'ls --json'
 check 'ping' $ccvm ping alpha
 
+# ---- what QEMU was started with
+vmm=$($ccvm ls --json | python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["vmm_pid"])')
+tr '\0' '\n' <"/proc/$vmm/cmdline" >"$TMP/qemu"
+is "$(grep -A1 '^-nic$' "$TMP/qemu" | tail -n 1)" none 'QEMU runs without a network card'
+is "$(grep -cE '^-(net|netdev|monitor|qmp|serial|redir|fsdev|virtfs|gdb|s)$|(e1000|rtl8139|virtio-net|vmxnet|usb-net|stdio)' "$TMP/qemu")" 1 \
+	'nothing else that leads out, no monitor on stdio'
+is "$(grep -A1 '^-serial$' "$TMP/qemu" | tail -n 1)" 'chardev:console' '(the one is the console)'
+like "$(grep -A1 '^-sandbox$' "$TMP/qemu")" '^on,.*spawn=deny' 'with its sandbox on'
+is "$(sed -n 's/^Seccomp:\t//p' "/proc/$vmm/status")" 2 'which the kernel confirms'
+is "$(grep -A1 '^-mon$' "$TMP/qemu" | tail -n 1)" 'chardev=qmp,mode=control' 'its only monitor is QMP'
+is "$(readlink "/proc/$vmm/fd/3" "/proc/$vmm/fd/4" | sed 's/:.*//' | tr '\n' ' ')" 'socket socket ' 'on a socket of its own'
+is "$(readlink "/proc/$vmm/fd/0")" '/dev/null' 'and stdin is nothing'
+
 # ---- no network but the proxy
 is "$(in_vm alpha ls /sys/class/net)" 'lo' 'the guest has no network card'
 like "$(in_vm alpha cat /sys/class/net/lo/flags)" '0x.*[9bdf]$' 'lo is up'
@@ -121,9 +134,46 @@ for target in 'evil.test@allowed.test:443' '127.0.0.1:443' '2130706433:443' 'all
 	like "$out" '^HTTP/1.1 40[03] ' "$target is refused"
 done
 
-# ---- a second VM that may reach nothing
-check 'up beta' $ccvm up beta
+# ---- a second VM that may reach nothing, with limits of its own
+check 'up beta' $ccvm up beta --cpus 2 --memory 300M --disk 200M
 like "$(in_vm beta curl -sS https://allowed.test/ 2>&1)" '403' 'a VM without an allow-list reaches nothing'
+is "$(in_vm beta nproc)" 2 'a guest has the processors that it was given'
+kib=$(in_vm beta sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
+[ "$kib" -gt $((200 * 1024)) ] && [ "$kib" -lt $((300 * 1024)) ]
+ok $? 'and the memory' "$kib KiB of 300 MiB"
+kib=$(in_vm beta df -k --output=size / | tail -n 1)
+[ "$kib" -gt $((150 * 1024)) ] && [ "$kib" -le $((200 * 1024)) ]
+ok $? 'and the disk' "$kib KiB of 200 MiB"
+out=$(in_vm beta sh -c 'head -c 250000000 /dev/zero >/root/too-much; echo $?; rm /root/too-much' 2>&1)
+like "$out" 'No space left' 'which ends where it was told to'
+size=$(du -k "$XDG_STATE_HOME/ccvm/beta/disk.img" | cut -f1)
+[ "$size" -le $((201 * 1024)) ]
+ok $? 'on the host as well' "$size KiB"
+
+# ---- the dashboard tells as it happens, of all VMs, newest last
+sock=$TMP/tmux
+console() { TMUX='' tmux -S "$sock" -f /dev/null "$@"; }
+tap_on_exit 'console kill-server 2>/dev/null'
+console new-session -d -s dash -x 110 -y 34 'TERM=screen-256color build/ccvm; echo CLOSED; sleep 1000'
+shows() { console capture-pane -p -t dash | grep -Eq -- "$1"; }
+check 'the dashboard shows alpha' wait_for 20 shows 'alpha +.* ready'
+check 'and beta' wait_for 20 shows 'beta +.* ready'
+denied_of() { console capture-pane -p -t dash | sed -n "s/│.*//; s/.* $1  *. ready  *[^ ]*  *\\([0-9][0-9]*\\) .*/\\1/p"; }
+denied_before=$(denied_of alpha)
+unlike "$(console capture-pane -p -t dash)" 'watched.test' 'nothing of a host that was not asked for'
+for vm in alpha beta; do
+	in_vm $vm curl -sS "https://watched-$vm.test/" >/dev/null 2>&1
+	check "a request that $vm is refused comes up in the feed" wait_for 10 shows "$vm +watched-$vm.test:443 +no rule"
+done
+in_vm alpha curl -sS --cacert /root/ca.pem https://allowed.test/ >/dev/null
+feed() { console capture-pane -p -t dash | sed -n '/Denied/,$p'; }
+is "$(feed | grep -o 'watched-[a-z]*' | tr '\n' ' ')" 'watched-alpha watched-beta ' 'the newest is the last'
+like "$(feed)" 'Denied [0-9]+' 'under the title of what was denied'
+unlike "$(feed)" 'alpha +allowed.test:443' 'where no allowed request stands'
+is "$(denied_of alpha)" $((denied_before + 1)) 'and the VM is counted one more'
+console send-keys -t dash q
+check 'q leaves' wait_for 10 shows CLOSED
+
 check 'stop beta' $ccvm stop beta
 like "$($ccvm ls)" 'beta +. stopped|beta +stopped' 'ls shows it as stopped'
 
