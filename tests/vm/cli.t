@@ -140,7 +140,7 @@ is "$(field beta state)" none 'and nothing was made'
 PATH="$TMP/empty" $ccvm up beta >"$TMP/out" 2>&1
 is $? 1 'up without QEMU fails'
 like "$(cat "$TMP/out")" 'VM beta was not started: qemu-system-x86_64 is not in PATH' 'and says what to install'
-is "$(field beta state)/$(ls -A "$XDG_STATE_HOME/ccvm" "$XDG_RUNTIME_DIR/ccvm" | grep -c beta)" 'none/0' 'and leaves nothing'
+is "$(field beta state)/$(find "$XDG_STATE_HOME/ccvm" "$XDG_RUNTIME_DIR/ccvm" -mindepth 1)" 'none/' 'and leaves nothing'
 check 'no process is left' wait_for 10 vm_no_processes
 
 tap_done
