@@ -415,7 +415,7 @@ static bool send_all(struct device *d)
 }
 
 /* With receive buffers the sockets of waiting connections are polled (what is left over wakes us at once); without,
- * they are not. */
+ * or while the queues do not run, they are not: they would be ready again and again, and nothing could be done. */
 static void park(struct device *d, bool parked)
 {
 	LIST_FOREACH (item, &d->data) {
@@ -436,8 +436,9 @@ static void report_broken(struct virtqueue *q, const char *name)
 void device_flush(struct device *d)
 {
 	d->dirty = false;
+	bool room = false;
 	if (is_running(d)) {
-		bool room, again;
+		bool again;
 		unsigned rounds = ROUNDS_PER_TURN;
 		virtqueue_no_kick(d->config.rx);
 		do {
@@ -447,8 +448,8 @@ void device_flush(struct device *d)
 		} while (again && --rounds);
 		if (again) /* buffers came while we looked, so no kick will */
 			arm(d, clock_mono_ms());
-		park(d, !room);
 	}
+	park(d, !room);
 	report_broken(d->config.rx, "receive");
 	report_broken(d->config.tx, "transmit");
 	reap(d);

@@ -2,8 +2,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <uv.h>
 
 #include "core/base/fd.h"
 #include "core/base/mem.h"
@@ -153,6 +155,27 @@ void rig_expect_silence(struct rig *r)
 	rig_pump(r);
 	if (fake_guest_receive(&r->guest, &p, false))
 		fail_msg("unexpected %s", packet_op_name(p.h.op));
+}
+
+void rig_expect_sleep(struct rig *r)
+{
+	struct pollfd p = {.events = POLLIN};
+	rig_pump(r);
+	p.fd = uv_backend_fd(loop_uv(r->loop));
+	if (poll(&p, 1, 0) != 0)
+		fail_msg("the device would not sleep, although it can do nothing");
+}
+
+void rig_resume_queues(struct rig *r)
+{
+	struct virtqueue_layout at;
+	struct err e = ERR_INIT;
+	fake_guest_layout(&r->guest, &r->guest.rx, &at);
+	at.base = r->rx.next_avail;
+	assert_true(virtqueue_start(&r->rx, &r->memory, &at, &e));
+	fake_guest_layout(&r->guest, &r->guest.tx, &at);
+	at.base = r->tx.next_avail;
+	assert_true(virtqueue_start(&r->tx, &r->memory, &at, &e));
 }
 
 void rig_expect_host(int fd, const char *text)

@@ -34,6 +34,7 @@ struct rig *rig_create(bool event_idx, unsigned most_connections, unsigned buffe
 /* Checks what must hold whatever happened: every chain was given back once, and nothing is left open. */
 void rig_destroy(struct rig *r);
 void rig_start_queues(struct rig *r);
+void rig_resume_queues(struct rig *r); /* after virtqueue_stop: where they were, as after a pause */
 /* Lets the device do everything that it can do without waiting. */
 void rig_pump(struct rig *r);
 struct device_counts rig_counts(struct rig *r);
@@ -45,6 +46,8 @@ void rig_send_credit(struct rig *r, uint32_t guest_port, uint32_t host_port, uin
 /* The next packet to the guest is this one, or there is none. */
 void rig_expect(struct rig *r, uint16_t op, struct fake_packet *out);
 void rig_expect_silence(struct rig *r);
+/* Nothing would wake the device's loop: it costs no processor time. */
+void rig_expect_sleep(struct rig *r);
 
 /* The guest opens a connection, or a host program connects and says `text`; returns the host's end. */
 int rig_open_by_guest(struct rig *r, uint32_t guest_port, uint32_t host_port);

@@ -488,10 +488,36 @@ static void a_broken_ring_stops_only_itself(void **state)
 	assert_true(r->tx.reported);
 	rig_put_host(host, "nobody listens", 14);
 	rig_pump(r);
+	rig_expect_sleep(r);
 	int late = rig_host_connects(r, "");
 	rig_expect_host_eof(late);
 	fd_close(&late);
 	fd_close(&host);
+	rig_destroy(r);
+}
+
+/* QEMU stops the rings of a VM that is paused: what the host says meanwhile waits, and nobody burns a processor for it. */
+static void a_paused_guest_costs_nothing(void **state)
+{
+	(void)state;
+	struct rig *r = rig_create(false, 10, RIG_ENTRIES);
+	struct fake_packet p;
+	int host = rig_open_by_guest(r, 1025, 80), quiet = rig_open_by_guest(r, 1026, 80);
+	virtqueue_stop(&r->rx);
+	virtqueue_stop(&r->tx);
+	rig_put_host(host, "wait for me", 11);
+	rig_pump(r);
+	rig_expect_sleep(r);
+	rig_resume_queues(r);
+	rig_expect(r, PACKET_OP_RW, &p);
+	assert_int_equal(p.h.len, 11);
+	rig_put_host(host, "again", 5); /* and all go on as before */
+	rig_put_host(quiet, "me too", 6);
+	rig_expect(r, PACKET_OP_RW, &p);
+	rig_expect(r, PACKET_OP_RW, &p);
+	rig_expect_sleep(r);
+	fd_close(&host);
+	fd_close(&quiet);
 	rig_destroy(r);
 }
 
@@ -519,6 +545,7 @@ int main(void)
 	    cmocka_unit_test(hosts_are_turned_away_without_a_driver),
 	    cmocka_unit_test(a_reboot_ends_all_connections),
 	    cmocka_unit_test(a_broken_ring_stops_only_itself),
+	    cmocka_unit_test(a_paused_guest_costs_nothing),
 	};
 	loop_destroy(loop_create()); /* the first loop of a process opens descriptors that stay */
 	return cmocka_run_group_tests(tests, NULL, NULL);
