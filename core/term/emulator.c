@@ -108,6 +108,7 @@ struct emulator *emulator_create(unsigned rows, unsigned cols, const struct emul
 	e->arg = arg;
 	e->generation = 1;
 	e->glyph_row = -1;
+	e->fill_left = e->rows * e->cols;
 	e->default_fg = COLOUR_RGB(0xd0, 0xd0, 0xd0);
 	e->default_bg = COLOUR_RGB(0, 0, 0);
 	e->history = scrollback_create(EMULATOR_SCROLLBACK_DEFAULT);

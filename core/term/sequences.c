@@ -63,6 +63,16 @@ static void on_mark(void *arg, uint32_t cp)
 	grid_set_code(&e->screens[e->active], e->glyph_row, e->glyph_col, code);
 }
 
+/* REP and DECALN draw up to a whole screen for a few bytes; 64 KiB of them would keep a large terminal busy for many
+ * seconds. So each sequence earns a line's worth of glyphs, and two screens' worth are saved up at most: no program that
+ * draws a picture notices. Counted in sequences, not in time or in calls, so that pieces make no difference. */
+#define FILL_SCREENS 2
+
+static void earn_fill(struct emulator *e)
+{
+	e->fill_left = MIN(e->fill_left + e->cols, FILL_SCREENS * e->rows * e->cols);
+}
+
 /* REP: the last character again and again. */
 static void repeat_glyph(struct emulator *e, int count)
 {
@@ -72,12 +82,23 @@ static void repeat_glyph(struct emulator *e, int count)
 	if (e->glyph_row < 0 || n == 0)
 		return;
 	size_t len = utf8_encode(chars[0], text);
-	count = MIN(count, (int)(e->rows * e->cols));
+	count = MIN(count, (int)MIN(e->rows * e->cols, e->fill_left / (unsigned)n));
+	e->fill_left -= (unsigned)(count * (int)n);
 	while (count-- > 0) {
 		on_text(e, (const uint8_t *)text, len);
 		for (size_t i = 1; i < n; i++)
 			on_mark(e, chars[i]);
 	}
+}
+
+/* DECALN: a screen full of E. */
+static void align(struct emulator *e)
+{
+	unsigned cells = e->rows * e->cols;
+	if (e->fill_left < cells)
+		return;
+	e->fill_left -= cells;
+	engine_escape(e->engine, '#', '8');
 }
 
 static void on_control(void *arg, uint8_t c)
@@ -505,6 +526,7 @@ static const char ENGINE_FINALS[] = "@ABCDEFGHILPSXZ`adefjk";
 static void on_csi(void *arg, const struct csi *s)
 {
 	struct emulator *e = arg;
+	earn_fill(e);
 	if (s->leader == 0 && s->intermediate == 0 && strchr(ENGINE_FINALS, s->final) != NULL) {
 		engine_csi(e->engine, s->final, csi_param(s, 0, -1), csi_param(s, 1, -1));
 		return;
@@ -523,12 +545,13 @@ static void on_escape(void *arg, char intermediate, char final)
 {
 	static const char SLOT[] = "()*+";
 	struct emulator *e = arg;
+	earn_fill(e);
 	if (intermediate != 0) {
 		const char *slot = strchr(SLOT, intermediate);
 		if (slot != NULL)
 			designate(e, (unsigned)(slot - SLOT), final);
 		else if (intermediate == '#' && final == '8')
-			engine_escape(e->engine, '#', '8');
+			align(e);
 		return;
 	}
 	switch (final) {

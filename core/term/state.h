@@ -57,6 +57,7 @@ struct emulator {
 	int region_top;
 	int glyph_row, glyph_col; /* where the last glyph went; row -1: nowhere yet */
 	uint32_t glyph_code;      /* and what it is now, with its marks */
+	unsigned fill_left;       /* glyphs that short sequences may still draw, see sequences.c */
 
 	unsigned modes; /* enum term_mode and enum state_mode */
 	uint8_t cursor_shape;

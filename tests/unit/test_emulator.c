@@ -172,6 +172,30 @@ static const struct {
     {"a zero width joiner joins nothing", "\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"},
 };
 
+/* A few bytes draw a screen, but a flood of them no more than a line each: what they scroll away is counted. */
+static void a_flood_of_repeats_is_bounded(void **state)
+{
+	(void)state;
+	static const char *const GLYPHS[] = {"x", "e\u0301\u0302", "\u4e2d"};
+	for (size_t i = 0; i < ARRAY_LEN(GLYPHS); i++) {
+		struct term_test t;
+		term_test_init(&t, 24, 80);
+		term_test_write(&t, GLYPHS[i]);
+		for (int n = 0; n < 100; n++)
+			term_test_write(&t, "\x1b[9999b");
+		unsigned lines = emulator_history_count(t.e);
+		assert_true(lines > 10);
+		assert_true(lines < 2 * (100 + 2 * 24)); /* a wide glyph takes two columns */
+		term_test_write(&t, "\x1b#8");
+		assert_null(strchr(term_test_rows(&t), 'E'));
+		for (int n = 0; n < 24; n++)
+			term_test_write(&t, "\x1b[H");
+		term_test_write(&t, "\x1b#8");
+		assert_non_null(strchr(term_test_rows(&t), 'E'));
+		term_test_finish(&t);
+	}
+}
+
 static void draws_the_right_picture(void **state)
 {
 	(void)state;
@@ -593,6 +617,7 @@ int main(void)
 	    cmocka_unit_test(survives_what_breaks_libvterm),
 	    cmocka_unit_test(marks_cost_no_memory),
 	    cmocka_unit_test(cluster_table_is_swept),
+	    cmocka_unit_test(a_flood_of_repeats_is_bounded),
 	    cmocka_unit_test(draws_the_right_picture),
 	    cmocka_unit_test(keeps_every_style),
 	    cmocka_unit_test(answers_what_programs_ask),
