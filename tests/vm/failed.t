@@ -68,6 +68,35 @@ $ccvm exec alpha -- perl -e '
 	socket(my $s, 2, 2, 0) or die; my $r = pack("a16s", "lo", 1); ioctl($s, 0x8914, $r) or die' >/dev/null 2>&1
 check 'ping is well again' wait_for 10 $ccvm ping alpha
 
+# ---- broken from the start: a proxy that says it is ready and listens where nobody looks
+mkdir "$TMP/bin"
+cp build/ccvm build/ccvm-supervisor build/ccvm-vsock build/ccvm-guest "$TMP/bin"
+cat >"$TMP/bin/ccvm-proxy" <<EOF
+#!/bin/sh
+[ "\$1" = --listen ] || exit 2
+elsewhere=\$2.elsewhere
+shift 2
+exec $PWD/build/ccvm-proxy --listen "\$elsewhere" "\$@"
+EOF
+chmod +x "$TMP/bin/ccvm-proxy"
+"$TMP/bin/ccvm" up mute >"$TMP/out" 2>"$TMP/err"
+is $? 1 'up of a VM without a way out fails'
+like "$(cat "$TMP/out")" '^mute ready .*egress: broken$' 'and reports it'
+like "$(cat "$TMP/err")" 'VM mute runs, but its way out is broken: the proxy on the host does not answer' 'with the reason'
+like "$($ccvm ls)" '^mute +ready +BROKEN .*the proxy on the host does not answer' 'which ls repeats'
+out=$($ccvm ping mute --json)
+is "$?/$(printf '%s' "$out" | python3 -c '
+import json, sys
+p = json.load(sys.stdin)
+print(sorted(k for k, v in p.items() if v is False))')" "1/['ok', 'proxy_ok', 'vsock_reachable']" \
+	'ping names the parts, as JSON too'
+TMUX='' TERM=xterm-256color tmux -S "$TMP/tmux" -f /dev/null new-session -d -s dash -x 110 -y 30 build/ccvm
+tap_on_exit 'tmux -S "$TMP/tmux" kill-server 2>/dev/null'
+shows() { tmux -S "$TMP/tmux" capture-pane -p -t dash | grep -Eq -- "$1"; }
+check 'and the dashboard as well' wait_for 20 shows 'mute +. ready .* BROKEN '
+check 'with the reason' wait_for 5 shows 'the proxy on the host does not answer'
+check 'while the program in it runs' test "$(in_vm mute echo well)" = well
+
 # ---- wrong words change nothing
 for words in 'up -x' 'up alpha beta' 'up UPPER' 'exec alpha' 'exec nosuch -- true' 'allow alpha *' 'nonsense' 'attach alpha'; do
 	# shellcheck disable=SC2086
