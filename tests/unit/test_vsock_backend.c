@@ -491,8 +491,7 @@ static void surplus_descriptors_end_it(void **state)
 static void many_descriptors_end_it(void **state)
 {
 	struct qemu *q = *state;
-	uint64_t v = 0;
-	say(q, VHOST_USER_SET_VRING_CALL, VERSION, &v, sizeof(v), q->memfd, 64);
+	say(q, 40, ACK, NULL, 0, q->memfd, 64); /* unknown, so that no other check counts them */
 	expect_broken(q);
 }
 
