@@ -112,11 +112,22 @@ static bool get_number(const cJSON *item, double max, uint64_t *out)
 	return true;
 }
 
+/* Printable ASCII; each other character becomes one '?'. A supervisor that a guest has taken over writes status.json as it
+ * likes, and its texts go straight to an operator's terminal. */
 static bool get_text(const cJSON *item, char *out, size_t size)
 {
-	if (!cJSON_IsString(item) || strlen(item->valuestring) >= size)
+	size_t n = 0;
+	if (!cJSON_IsString(item))
 		return false;
-	memcpy(out, item->valuestring, strlen(item->valuestring) + 1);
+	for (const char *p = item->valuestring; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+		if ((c & 0xc0) == 0x80) /* the inside of a UTF-8 sequence */
+			continue;
+		if (n + 1 >= size)
+			return false;
+		out[n++] = c >= 0x20 && c < 0x7f ? *p : '?';
+	}
+	out[n] = '\0';
 	return true;
 }
 

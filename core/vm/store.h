@@ -2,7 +2,8 @@
  * status, written by the supervisor at each change of state).
  *
  * Written whole or not at all (temp file, fsync, rename). Read strictly: a missing, double, unknown or mistyped key,
- * or a number out of range, is ERR_INVALID with the file's name. No such file is ERR_NOT_FOUND. */
+ * or a number out of range, is ERR_INVALID with the file's name. No such file is ERR_NOT_FOUND. Texts are ASCII without
+ * controls; anything else in them reads back as '?'. */
 #ifndef CCVM_VM_STORE_H
 #define CCVM_VM_STORE_H
 

@@ -76,8 +76,32 @@ static void a_status_survives(void **state)
 	memset(s.status.reason, '\x01', sizeof(s.status.reason) - 1); /* the longest when escaped */
 	assert_true(store_write_status(dir, &s, &e));
 	assert_true(store_read_status(dir, &got, &e));
+	memset(s.status.reason, '?', sizeof(s.status.reason) - 1);
+	assert_string_equal(got.status.reason, s.status.reason);
+	memset(s.status.reason, '\xc3', sizeof(s.status.reason) - 1); /* and the longest when it comes back */
+	assert_true(store_write_status(dir, &s, &e));
+	assert_true(store_read_status(dir, &got, &e));
+	memset(s.status.reason, '?', sizeof(s.status.reason) - 1);
 	assert_string_equal(got.status.reason, s.status.reason);
 	remove_folder(dir);
+}
+
+/* What such a file says is shown to the operator, and its writer may be in the hands of a guest. */
+static void no_control_reaches_a_terminal(void **state)
+{
+	(void)state;
+	static const char TEXT[] =
+	    "{\"name\":\"alpha\",\"state\":\"failed\",\"egress\":\"unknown\","
+	    "\"reason\":\"a\\u001b]0;b\\u0007\\u009b2J\\u202e\\u007f\",\"backend\":\"\\u001b[31m\",\"image\":"
+	    "\"\\r\","
+	    "\"started_ms\":1,\"ready_ms\":0,\"denied\":0,\"supervisor_pid\":0,\"supervisor_start\":0,"
+	    "\"vmm_pid\":0,\"cpus\":1,\"memory_bytes\":1}";
+	struct store_status got;
+	struct err e = ERR_INIT;
+	assert_true(store_parse_status("x", TEXT, sizeof(TEXT) - 1, &got, &e));
+	assert_string_equal(got.status.reason, "a?]0;b??2J??");
+	assert_string_equal(got.status.backend, "?[31m");
+	assert_string_equal(got.status.image, "?");
 }
 
 static void a_missing_file_is_not_found(void **state)
@@ -183,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_spec_survives),
 	    cmocka_unit_test(a_status_survives),
+	    cmocka_unit_test(no_control_reaches_a_terminal),
 	    cmocka_unit_test(a_missing_file_is_not_found),
 	    cmocka_unit_test(a_folder_of_another_name_is_refused),
 	    cmocka_unit_test(a_wrong_spec_is_refused),
