@@ -30,6 +30,7 @@ struct guest_events {
 	struct caller callers[GUEST_EVENTS_MOST];
 	uint64_t since_ms; /* of the incidents that are counted */
 	unsigned incidents;
+	unsigned ready_told;
 	const struct guest_events_ops *ops;
 	void *arg;
 };
@@ -81,6 +82,10 @@ static bool on_message(struct caller *c, const struct frame *f, struct err *e)
 		return err_set(e, ERR_PROTOCOL, "message %s is not expected", wire_type_name(f->type));
 	if (!wire_get_event_ready(f->body, &ready, e))
 		return false;
+	if (c->owner->ready_told == GUEST_EVENTS_READY_MOST)
+		return err_set(e, ERR_PROTOCOL, "message event_ready comes for the %dth time",
+		               GUEST_EVENTS_READY_MOST + 1);
+	c->owner->ready_told++;
 	c->ready_told = true;
 	c->owner->ops->on_ready(c->owner->arg, &ready);
 	return true;

@@ -11,11 +11,13 @@
 struct guest_events;
 struct loop;
 
-#define GUEST_EVENTS_MOST     4 /* connections at a time; more are closed at once */
-#define GUEST_EVENTS_HELLO_MS 10000
+#define GUEST_EVENTS_MOST       4 /* connections at a time; more are closed at once */
+#define GUEST_EVENTS_HELLO_MS   10000
+#define GUEST_EVENTS_READY_MOST 16
 
 struct guest_events_ops {
-	/* For each EVENT_READY that is well-formed; its texts are the guest's: escape them. */
+	/* For each EVENT_READY that is well-formed, the first GUEST_EVENTS_READY_MOST of them; its texts are the guest's:
+	 * escape them. One is due in a boot; whoever says it for ever must not fill a log with it. */
 	void (*on_ready)(void *arg, const struct wire_event_ready *m);
 	/* The guest broke the protocol; a line for the log, at most GUEST_EVENTS_INCIDENTS in ten seconds. */
 	void (*on_incident)(void *arg, const char *text);

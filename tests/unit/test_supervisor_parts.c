@@ -397,6 +397,32 @@ static void many_incidents_are_counted(void **state)
 	buf_finish(&out);
 }
 
+static void ready_for_ever_is_not_told_for_ever(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	struct wire_event_ready m = {.boot_id = "boot", .kernel = "6.1"};
+	struct buf out = BUF_INIT(4096);
+	bool closed = false;
+	char *path FREE_ON_EXIT = mem_printf("%s/events", f->dir);
+	struct guest_events *g = guest_events_open(f->loop, path, &EVENTS_OPS, f, &e);
+	assert_non_null(g);
+	wire_put_my_hello(&out, "guest");
+	wire_put_event_ready(&out, 0, &m);
+	for (int i = 0; i < GUEST_EVENTS_READY_MOST + 3 * GUEST_EVENTS_INCIDENTS; i++)
+		call(f, path, &out, &closed);
+	assert_true(closed);
+	size_t told = 0, incidents = 0;
+	for (const char *p = f->said.s; *p; p++) {
+		told += strncmp(p, "boot|", 5) == 0;
+		incidents += *p == '!';
+	}
+	assert_int_equal(told, GUEST_EVENTS_READY_MOST);
+	assert_int_equal(incidents, GUEST_EVENTS_INCIDENTS);
+	guest_events_close(g);
+	buf_finish(&out);
+}
+
 static void silent_callers_take_no_more_than_their_places(void **state)
 {
 	struct fixture *f = *state;
@@ -523,6 +549,7 @@ int main(int argc, char **argv)
 	    T(a_helper_that_is_killed),
 	    T(a_deaf_helper_is_killed_in_the_end),
 	    T(exit_and_end_of_output_are_two_events),
+	    T(ready_for_ever_is_not_told_for_ever),
 	    T(a_grandchild_does_not_hide_the_end),
 	    T(a_closed_helper_is_gone),
 	    T(the_guest_says_ready),
