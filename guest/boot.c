@@ -1,6 +1,9 @@
 /* The initramfs stays the lowest mount and its /init keeps running as pid 1. The new root is moved on top of it, which (other
- * than a chroot alone) leaves user namespaces usable inside. The initramfs is emptied first, since nobody can ever
- * reach it again. */
+ * than a chroot alone) leaves user namespaces usable inside. Modules are removed from it once they are loaded, since nobody
+ * can ever reach them again.
+ *
+ * Under software emulation every path of the kernel that runs for the first time costs, so a boot touches as little as it
+ * can: nothing is written to the disk, nothing is copied, and what the image can hold ready it holds ready. */
 #include "guest/boot.h"
 
 #include <errno.h>
@@ -13,7 +16,6 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,8 +131,8 @@ static bool mount_device(const char *name, const char *target, const char *type,
 	return wait_for_device(device, e) && do_mount(&m, e);
 }
 
-/* The overlay's options: its lower folders are named from the highest to the lowest. */
-static bool mount_layers(const struct cmdline *c, struct err *e)
+/* The overlay's options name its lower folders from the highest to the lowest. */
+static bool mount_all(const struct cmdline *c, struct err *e)
 {
 	struct str options = STR_INIT(1024);
 	str_append(&options, "lowerdir=");
@@ -178,24 +180,13 @@ static bool mount_inside(struct err *e)
 	return true;
 }
 
-/* Not with fd_write_file: that waits for the disk, and what is half-written at a crash is written again at the next boot. */
-static bool write_plainly(const char *path, const void *bytes, size_t len, mode_t mode, struct err *e)
+/* This program for those inside: the very same file, which costs no copy. */
+static bool show_self(struct err *e)
 {
-	int fd CLOSE_ON_EXIT = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	return (fd >= 0 && fd_write_all(fd, bytes, len)) || err_sys(e, errno, "write %s", path);
-}
-
-/* This program for those inside the guest, under a name in their PATH too. */
-static bool copy_self(struct err *e)
-{
-	size_t len;
-	char *bytes FREE_ON_EXIT = fd_read_file("/init", 16 << 20, &len, e);
-	mkdir(ROOT "/run/ccvm", 0755);
-	if (!bytes || !write_plainly(ROOT BOOT_GUEST_PATH, bytes, len, 0755, e))
-		return false;
-	symlink(BOOT_GUEST_PATH, ROOT "/usr/bin/ccvm-guest");
-	unlink("/init");
-	return true;
+	const struct mount_step self = {"/init", ROOT BOOT_GUEST_PATH, NULL, NULL, MS_BIND, false};
+	mkdir(ROOT BOOT_FOLDER, 0755);
+	int fd CLOSE_ON_EXIT = open(self.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	return do_mount(&self, e);
 }
 
 static bool switch_root(struct err *e)
@@ -206,17 +197,14 @@ static bool switch_root(struct err *e)
 	return true;
 }
 
-static void write_if_different(const char *path, const char *text)
+static void write_text(const char *path, const char *text)
 {
-	struct err e = ERR_INIT;
-	char *old FREE_ON_EXIT = fd_read_file(path, TEXT_MOST, NULL, &e);
-	if (old && strcmp(old, text) == 0)
-		return;
-	err_clear(&e);
-	if (!write_plainly(path, text, strlen(text), 0644, &e))
-		log_warn("boot: %s", e.msg);
+	int fd CLOSE_ON_EXIT = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || !fd_write_all(fd, text, strlen(text)))
+		log_warn("boot: write %s: %s", path, strerror(errno));
 }
 
+/* The image's /etc/hostname and /etc/hosts are links to these files, so nothing is written to the disk. */
 static void name_machine(const char *name)
 {
 	char *host FREE_ON_EXIT = mem_printf("%s\n", name);
@@ -224,8 +212,8 @@ static void name_machine(const char *name)
 	    "127.0.0.1\tlocalhost\n127.0.1.1\t%s\n::1\tlocalhost ip6-localhost ip6-loopback\n", name);
 	if (sethostname(name, strlen(name)) != 0)
 		log_warn("boot: host name: %s", strerror(errno));
-	write_if_different("/etc/hostname", host);
-	write_if_different("/etc/hosts", hosts);
+	write_text(BOOT_FOLDER "/hostname", host);
+	write_text(BOOT_FOLDER "/hosts", hosts);
 	/* No name is ever looked up in the guest. An empty list of servers fails at once, a dead one after seconds. */
 	struct stat st;
 	if (lstat("/etc/resolv.conf", &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0))
@@ -244,12 +232,12 @@ static void set_clock(uint64_t floor_s)
 bool boot_enter_root(const struct cmdline *c, int *disk_fd, struct err *e)
 {
 	set_clock(c->time_s);
-	if (!mount_layers(c, e))
+	if (!mount_all(c, e))
 		return false;
 	*disk_fd = open(DISK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*disk_fd < 0)
 		return err_sys(e, errno, "open %s", DISK);
-	if (!mount_inside(e) || !copy_self(e) || !switch_root(e))
+	if (!mount_inside(e) || !show_self(e) || !switch_root(e))
 		return false;
 	name_machine(c->name);
 	return true;

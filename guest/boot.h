@@ -9,7 +9,9 @@
 #include "core/base/err.h"
 #include "guest/cmdline.h"
 
-#define BOOT_GUEST_PATH "/run/ccvm/ccvm-guest" /* this program, for those inside */
+/* In the new root; the image has links to what lies here (core/image/steps.c). */
+#define BOOT_FOLDER     "/run/ccvm"
+#define BOOT_GUEST_PATH BOOT_FOLDER "/ccvm-guest" /* this program, for those inside */
 
 /* /proc, /sys, /dev and the console as standard descriptors, in the initramfs. */
 bool boot_mount_basics(struct err *e) MUST_USE;

@@ -49,7 +49,7 @@ static void initramfs_inputs(const struct recipe *r, const char *guest_sha256, c
 static void layer_inputs(const struct recipe *r, char out[DIGEST_SIZE])
 {
 	struct digest *d = digest_create();
-	digest_add(d, "layer " METHOD);
+	digest_add(d, "layer " METHOD " linked names");
 	add_list(d, "packages", &r->packages);
 	add_list(d, "excludes", &r->excludes);
 	digest_finish(d, out);

@@ -247,6 +247,12 @@ static bool after_targets(struct plan *p, struct err *e)
 	return ok;
 }
 
+/* mmdebstrap copies the host's resolv.conf and hostname. A guest has no resolver, and gets its name from ccvm-guest, which
+ * writes into /run/ccvm (guest/boot.c). */
+#define CUSTOMIZE                                                       \
+	"cd \"$1\" && rm -f etc/resolv.conf etc/hostname etc/hosts && " \
+	"ln -s /run/ccvm/hostname /run/ccvm/hosts etc/ && ln -s /run/ccvm/ccvm-guest usr/bin/"
+
 /* Without a suite: the list of sources says it all. */
 static void install_command(const struct plan *p, struct command *c)
 {
@@ -261,8 +267,7 @@ static void install_command(const struct plan *p, struct command *c)
 	arg(c, "--aptopt=Acquire::Languages \"none\"");
 	for (size_t i = 0; i < r->excludes.count; i++)
 		arg(c, "--dpkgopt=path-exclude=%s", r->excludes.values[i]);
-	/* mmdebstrap copies these two from the host. The guest has no resolver, and a name of its own. */
-	arg(c, "--customize-hook=rm -f \"$1/etc/resolv.conf\" \"$1/etc/hostname\"");
+	arg(c, "--customize-hook=%s", CUSTOMIZE);
 	arg(c, "%s", "");
 	arg(c, "%s/%s", p->work, TAR_FILE);
 	arg(c, "%s/%s", p->work, SOURCES_FILE);
