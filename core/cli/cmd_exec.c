@@ -92,7 +92,9 @@ const struct command command_exec = {
                "when it cannot be executed; 1 when the VM cannot be reached. INT, TERM, HUP and QUIT are "
                "passed on to\n"
                "the program; the third in a row gives up on it. With -t its last screen is printed when it "
-               "has ended.\n",
+               "has ended.\n"
+               "Without -t a terminal here gets text only: escape sequences are left out. A file or a pipe "
+               "gets every byte.\n",
     .options = OPTIONS,
     .min_words = 1,
     .max_words = SIZE_MAX,

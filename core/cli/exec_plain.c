@@ -1,16 +1,21 @@
 #include "core/cli/exec_plain.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "core/base/mem.h"
 #include "core/cli/cli.h"
 #include "core/cli/setup.h"
 #include "core/cli/stdio.h"
 #include "core/client/client.h"
 #include "core/loop/loop.h"
 #include "core/loop/signals.h"
+#include "core/term/plain.h"
 
 /* Back-pressure: stdin is read only while the connection takes more; the connection is read only while stdout and stderr
  * take more. So at most one piece each way is in memory. It is over when the program has ended (or could not start) and
@@ -18,12 +23,13 @@
 
 #define SIGNALS_TO_GIVE_UP 3
 
-struct plain {
+struct plain_exec {
 	struct cli *cli;
 	struct client *client;
 	struct exec *exec;
 	struct inlet *in;
 	struct outlet *out, *err;
+	struct plain *out_text, *err_text; /* owned; NULL where the bytes go to no terminal */
 	struct signals *signals;
 	unsigned signals_seen;
 	bool in_ended;
@@ -32,14 +38,14 @@ struct plain {
 	int status;
 };
 
-static void finish(struct plain *p, int status)
+static void finish(struct plain_exec *p, int status)
 {
 	if (!p->done)
 		p->status = status;
 	p->done = true;
 }
 
-static void finish_when_written(struct plain *p)
+static void finish_when_written(struct plain_exec *p)
 {
 	if (p->ended && outlet_is_empty(p->out) && outlet_is_empty(p->err))
 		finish(p, p->status);
@@ -49,14 +55,14 @@ static void finish_when_written(struct plain *p)
 
 static void on_stdin(void *arg, const uint8_t *bytes, size_t len)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (!exec_send_stdin(p->exec, bytes, len) || exec_is_full(p->exec))
 		inlet_pause(p->in);
 }
 
 static void on_stdin_eof(void *arg)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	p->in_ended = true;
 	exec_stdin_eof(p->exec);
 }
@@ -67,7 +73,7 @@ static const struct inlet_ops INLET_OPS = {.on_data = on_stdin, .on_eof = on_std
 
 static void on_written(void *arg)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (outlet_is_empty(p->out) && outlet_is_empty(p->err))
 		exec_resume_output(p->exec);
 	finish_when_written(p);
@@ -76,7 +82,7 @@ static void on_written(void *arg)
 /* As for a program that runs here: nobody reads its output, so it ends. */
 static void on_write_error(void *arg, const struct err *e)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (e->sys == EPIPE) {
 		finish(p, 128 + SIGPIPE);
 		return;
@@ -88,30 +94,52 @@ static void on_write_error(void *arg, const struct err *e)
 
 static const struct outlet_ops OUTLET_OPS = {.on_drain = on_written, .on_error = on_write_error};
 
-static void write_out(struct plain *p, struct outlet *to, const uint8_t *bytes, size_t len)
+/* A terminal gets the text only: whoever runs `cat` in a guest must not be at the mercy of what the file does to it. */
+static struct plain *open_text(int fd)
 {
-	outlet_write(to, bytes, len);
+	if (!isatty(fd))
+		return NULL;
+	struct plain *text = mem_alloc(sizeof(*text));
+	plain_init(text, strcasecmp(nl_langinfo(CODESET), "UTF-8") != 0);
+	return text;
+}
+
+static void close_text(struct plain *text)
+{
+	if (text)
+		plain_finish(text);
+	free(text);
+}
+
+static void write_out(struct plain_exec *p, struct outlet *to, struct plain *text, const uint8_t *bytes,
+                      size_t len)
+{
+	struct bytes b = {.p = bytes, .len = len};
+	if (text)
+		b = plain_feed(text, bytes, len);
+	if (b.len)
+		outlet_write(to, b.p, b.len);
 	if (!outlet_is_empty(to))
 		exec_pause_output(p->exec);
 }
 
 static void on_stdout(void *arg, const uint8_t *bytes, size_t len)
 {
-	struct plain *p = arg;
-	write_out(p, p->out, bytes, len);
+	struct plain_exec *p = arg;
+	write_out(p, p->out, p->out_text, bytes, len);
 }
 
 static void on_stderr(void *arg, const uint8_t *bytes, size_t len)
 {
-	struct plain *p = arg;
-	write_out(p, p->err, bytes, len);
+	struct plain_exec *p = arg;
+	write_out(p, p->err, p->err_text, bytes, len);
 }
 
 /* ---- the program ---- */
 
 static void on_room(void *arg)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (!p->in_ended)
 		inlet_resume(p->in);
 }
@@ -130,7 +158,7 @@ int exec_failure_status(const struct err *e, bool reached)
 
 static void on_exit_of_program(void *arg, uint32_t code, unsigned signum, bool output_cut)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	p->ended = true;
 	p->status = exec_exit_status(code, signum);
 	inlet_pause(p->in);
@@ -142,7 +170,7 @@ static void on_exit_of_program(void *arg, uint32_t code, unsigned signum, bool o
 
 static void on_failed(void *arg, const struct err *e)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	cli_error(p->cli, e);
 	finish(p, exec_failure_status(e, client_is_open(p->client)));
 }
@@ -157,7 +185,7 @@ static const struct exec_ops EXEC_OPS = {
 
 static void on_closed(void *arg, const struct err *e)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (p->ended) /* all is here already; only what is queued for our own output remains */
 		return;
 	if (!p->done)
@@ -169,7 +197,7 @@ static const struct client_ops CLIENT_OPS = {.on_closed = on_closed};
 
 static void on_signal(void *arg, int signum)
 {
-	struct plain *p = arg;
+	struct plain_exec *p = arg;
 	if (p->ended || exec_is_starting(p->exec) || ++p->signals_seen >= SIGNALS_TO_GIVE_UP) {
 		finish(p, 128 + signum);
 		return;
@@ -180,7 +208,7 @@ static void on_signal(void *arg, int signum)
 int exec_plain_run(struct cli *cli, const char *vm, const struct exec_spec *spec)
 {
 	static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
-	struct plain p = {.cli = cli};
+	struct plain_exec p = {.cli = cli};
 	struct err e = ERR_INIT;
 	if (!setup_check_vm(vm, &e))
 		return cli_error(cli, &e);
@@ -193,6 +221,8 @@ int exec_plain_run(struct cli *cli, const char *vm, const struct exec_spec *spec
 	p.in = inlet_open(cli->loop, STDIN_FILENO, &INLET_OPS, &p);
 	p.out = outlet_open(cli->loop, STDOUT_FILENO, &OUTLET_OPS, &p);
 	p.err = outlet_open(cli->loop, STDERR_FILENO, &OUTLET_OPS, &p);
+	p.out_text = open_text(STDOUT_FILENO);
+	p.err_text = open_text(STDERR_FILENO);
 	p.signals = signals_open(cli->loop, SIGNALS, on_signal, &p);
 	while (!p.done)
 		loop_turn(cli->loop, false);
@@ -201,6 +231,8 @@ int exec_plain_run(struct cli *cli, const char *vm, const struct exec_spec *spec
 	inlet_close(p.in);
 	outlet_close(p.out);
 	outlet_close(p.err);
+	close_text(p.out_text);
+	close_text(p.err_text);
 	signals_close(p.signals);
 	return p.status;
 }

@@ -258,6 +258,30 @@ static void test_exec_tty(struct tap *t, struct termios *before)
 	pty_end(p);
 }
 
+static void test_exec_plain(struct tap *t)
+{
+	static const char HOSTILE[] = "\033]52;c;aGk=\033\\\033[31mr\xc3\xa9"
+	                              "d\x9b"
+	                              "2J\xc2\x9b"
+	                              "3J\016\xe2\x80\xae.\r\n";
+	static const char *const ARGV[] = {"build/ccvm", "exec", "alpha", "--", HOSTILE, NULL};
+	static const char *const PIPED[] = {
+	    "sh", "-c", "build/ccvm exec alpha -- \"$0\" 2>&1 >/dev/null | od -An -c | head -n 1", HOSTILE,
+	    NULL};
+	struct pty *p = start(ARGV);
+	ok(t,
+	   exits_with(p, 4) && pty_wait_text(p, "r\xc3\xa9"
+	                                        "d\xef\xbf\xbd"
+	                                        "2J3J."),
+	   "exec shows the text of what a program prints");
+	ok(t, !strpbrk(pty_output(p, NULL), "\033\016") && !strstr(pty_output(p, NULL), "\xc2\x9b"),
+	   "and nothing that a terminal obeys");
+	pty_end(p);
+	p = start(PIPED);
+	ok(t, exits_with(p, 0) && pty_wait_text(p, "033   ]   5   2   ;"), "a pipe gets every byte");
+	pty_end(p);
+}
+
 static void test_supervisor_dies(struct tap *t, struct termios *before, struct vm *vm)
 {
 	struct pty *p = attach();
@@ -296,6 +320,7 @@ int main(void)
 	test_suspend(&t, &before);
 	test_program_ends(&t, &before);
 	test_exec_tty(&t, &before);
+	test_exec_plain(&t);
 	test_supervisor_dies(&t, &before, &vm);
 	printf("1..%d\n", t.count);
 	return t.failed != 0;

@@ -294,6 +294,22 @@ static bool on_allow(struct conn *c, const struct frame *fr, struct err *e)
 	return true;
 }
 
+/* A program that prints its name on both outputs and ends. */
+static bool on_exec(struct conn *c, const struct frame *fr, struct err *e)
+{
+	struct wire_exec m;
+	struct wire_exit end = {.code = 4};
+	if (!wire_get_exec(fr->body, &m, e))
+		return false;
+	struct bytes name = {.p = m.argv.p, .len = strnlen((const char *)m.argv.p, m.argv.len)};
+	answer_ok(c, fr->id, "");
+	wire_put_stdout_data(&c->out, fr->id, &(struct wire_stdout_data){name});
+	wire_put_stderr_data(&c->out, fr->id, &(struct wire_stderr_data){name});
+	wire_put_exit(&c->out, fr->id, &end);
+	conn_flush(c);
+	return true;
+}
+
 static bool on_stop(struct conn *c, const struct frame *fr, struct err *e)
 {
 	struct wire_stop m;
@@ -367,7 +383,7 @@ static const struct {
     {WIRE_ALLOW, on_allow},           {WIRE_STOP, on_stop},
     {WIRE_TERM_OPEN, on_term_open},   {WIRE_TERM_KEY, on_term_key},
     {WIRE_TERM_PASTE, on_term_paste}, {WIRE_TERM_RESIZE, on_term_resize},
-    {WIRE_TERM_LEAVE, on_term_leave},
+    {WIRE_TERM_LEAVE, on_term_leave}, {WIRE_EXEC, on_exec},
 };
 
 /* ---- connections ---- */
