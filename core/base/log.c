@@ -15,6 +15,8 @@ static struct {
 	int fd;
 	enum log_level level;
 	char vm[33];
+	void (*before_line)(void *arg);
+	void *arg;
 } sink = {.ident = "ccvm", .fd = STDERR_FILENO, .level = LOG_WARN};
 
 static const char *const LEVEL_NAMES[] = {
@@ -37,6 +39,12 @@ void log_set_vm(const char *vm)
 	snprintf(sink.vm, sizeof(sink.vm), "%s", vm);
 }
 
+void log_before_line(void (*fn)(void *arg), void *arg)
+{
+	sink.before_line = fn;
+	sink.arg = arg;
+}
+
 void log_at(enum log_level level, const char *fmt, ...)
 {
 	if (level > sink.level)
@@ -50,6 +58,8 @@ void log_at(enum log_level level, const char *fmt, ...)
 	clock_rfc3339(when, clock_wall_ms());
 	int n = snprintf(line, sizeof(line), "%s %s %s%s%s%s: %s\n", when, LEVEL_NAMES[level], sink.ident,
 	                 sink.vm[0] ? "[" : "", sink.vm, sink.vm[0] ? "]" : "", safe);
+	if (sink.before_line)
+		sink.before_line(sink.arg);
 	if (n > 0)
 		fd_write_all(sink.fd, line,
 		             MIN((size_t)n, sizeof(line) - 1)); /* a lost log line is not an error */

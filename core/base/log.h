@@ -14,6 +14,9 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 void log_open(const char *ident, int fd, enum log_level level);
 /* The VM named in brackets in each line; copied, at most 32 bytes. "" for none. */
 void log_set_vm(const char *vm);
+/* Called before each line that is written, and not for lines below the level: the owner of the descriptor may replace
+ * what is behind it. `fn` logs nothing itself; NULL: none. */
+void log_before_line(void (*fn)(void *arg), void *arg);
 void log_at(enum log_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
