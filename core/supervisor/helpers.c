@@ -35,7 +35,8 @@ static void on_vsock_line(void *arg, const char *line)
 
 static void on_vsock_error(void *arg, const char *line)
 {
-	supervisor_log_foreign(arg, "ccvm-vsock", line);
+	(void)arg;
+	log_info("ccvm-vsock: %s", line);
 }
 
 /* The device ends by itself when its VMM has: then the VMM's end is what counts, and it is about to be told. */
@@ -80,7 +81,7 @@ static void on_proxy_error(void *arg, const char *line)
 {
 	struct supervisor *s = arg;
 	snprintf(s->proxy_said, sizeof(s->proxy_said), "%s", line);
-	supervisor_log_foreign(s, "ccvm-proxy", line);
+	log_info("ccvm-proxy: %s", line);
 }
 
 static void on_proxy_exit(void *arg, const char *why)

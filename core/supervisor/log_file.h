@@ -9,7 +9,7 @@
 
 /* The descriptor to append to, close-on-exec; -1 with the error. */
 int log_file_open(const char *path, struct err *e) MUST_USE;
-/* Cheap; call it now and then. A failure leaves everything as it is. */
+/* Cheap: called before each line (log_before_line). A failure leaves everything as it is. */
 void log_file_bound(int fd, const char *path);
 
 #endif

@@ -124,6 +124,13 @@ static void on_over(void *arg, bool failed)
 	p->signals = NULL;
 }
 
+/* Whatever a line is about, a guest may be its cause: no line goes past the bound. */
+static void bound_log(void *arg)
+{
+	const struct places *places = arg;
+	log_file_bound(STDERR_FILENO, places->log);
+}
+
 /* From here on standard error is the VM's log, and nothing holds a terminal or a folder. */
 static bool settle(struct program *p, struct err *e)
 {
@@ -137,6 +144,7 @@ static bool settle(struct program *p, struct err *e)
 	}
 	dup2(log, STDERR_FILENO);
 	log_open("ccvm-supervisor", STDERR_FILENO, LOG_INFO);
+	log_before_line(bound_log, &p->places);
 	log_set_vm(p->spec.name);
 	if (chdir("/") != 0)
 		log_warn("chdir / failed");
@@ -196,6 +204,7 @@ int main(int argc, char **argv)
 		tell(&p.options, "error", e.msg);
 		log_error("%s", e.msg);
 	}
+	log_before_line(NULL, NULL);
 	places_finish(&p.places);
 	return ran && !p.failed ? 0 : 1;
 }

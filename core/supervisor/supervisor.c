@@ -20,7 +20,6 @@
 #include "core/supervisor/guest_events.h"
 #include "core/supervisor/health.h"
 #include "core/supervisor/live_policy.h"
-#include "core/supervisor/log_file.h"
 #include "core/supervisor/setup.h"
 #include "core/supervisor/supervisor_internal.h"
 #include "core/supervisor/terminals.h"
@@ -41,12 +40,6 @@ static void set_reason(struct supervisor *s, const char *text)
 	struct vm_status *v = board_edit(s->board);
 	snprintf(v->reason, sizeof(v->reason), "%s", text);
 	board_changed(s->board);
-}
-
-void supervisor_log_foreign(struct supervisor *s, const char *who, const char *line)
-{
-	log_file_bound(STDERR_FILENO, s->places->log);
-	log_info("%s: %s", who, line);
 }
 
 void supervisor_progress(struct supervisor *s, const char *text)
@@ -220,7 +213,8 @@ static void on_guest_ready(void *arg, const struct wire_event_ready *m)
 
 static void on_incident(void *arg, const char *text)
 {
-	supervisor_log_foreign(arg, "incident", text);
+	(void)arg;
+	log_info("incident: %s", text);
 }
 
 static const struct guest_events_ops EVENTS_OPS = {.on_ready = on_guest_ready, .on_incident = on_incident};

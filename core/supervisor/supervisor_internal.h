@@ -60,8 +60,6 @@ struct supervisor {
 
 /* Something has happened. `why` (for people, may be NULL) becomes the VM's reason when this ends it. */
 void supervisor_event(struct supervisor *s, enum machine_event event, const char *why);
-/* What a guest can cause many of goes through here: keeps the log within its bound. */
-void supervisor_log_foreign(struct supervisor *s, const char *who, const char *line);
 /* A line about the way to ready, in the status. */
 void supervisor_progress(struct supervisor *s, const char *text);
 /* The set-up, the device and the proxy: are all three there? */

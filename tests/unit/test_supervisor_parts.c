@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/fd.h"
+#include "core/base/log.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/loop/child.h"
@@ -26,6 +27,7 @@
 #include "tests/lib/loop_wait.h"
 
 struct fixture {
+	int log_fd;
 	struct loop *loop;
 	char dir[40];
 	struct str said; /* what callbacks told, each with a bar behind it */
@@ -513,6 +515,13 @@ static void refusals_and_tunnels_are_counted(void **state)
 
 /* ---- log_file ---- */
 
+static void bound(void *arg)
+{
+	struct fixture *f = arg;
+	char *path FREE_ON_EXIT = mem_printf("%s/supervisor.log", f->dir);
+	log_file_bound(f->log_fd, path);
+}
+
 static void the_log_is_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -522,12 +531,15 @@ static void the_log_is_bounded(void **state)
 	char *old FREE_ON_EXIT = mem_printf("%s.1", path);
 	int fd CLOSE_ON_EXIT = log_file_open(path, &e);
 	assert_true(fd >= 0);
-	char line[1024];
+	char line[900];
 	memset(line, 'x', sizeof(line));
-	for (int i = 0; i < 5 * 1024; i++) {
-		log_file_bound(fd, path);
-		assert_true(fd_write_all(fd, line, sizeof(line)));
-	}
+	f->log_fd = fd;
+	log_open("test", fd, LOG_INFO);
+	log_before_line(bound, f);
+	for (int i = 0; i < 5 * 1024; i++)
+		log_info("%.*s", (int)sizeof(line), line);
+	log_before_line(NULL, NULL);
+	log_open("test", STDERR_FILENO, LOG_WARN);
 	assert_int_equal(stat(path, &st), 0);
 	assert_in_range(st.st_size, 1, LOG_FILE_MOST + 1024);
 	assert_int_equal(stat(old, &st), 0);
