@@ -1,9 +1,10 @@
-/* The initramfs stays the lowest mount and its /init keeps running as pid 1. The new root is moved on top of it, which (other
- * than a chroot alone) leaves user namespaces usable inside. Modules are removed from it once they are loaded, since nobody
- * can ever reach them again.
+/* The initramfs stays the lowest mount and its /init keeps running as pid 1. The new root is moved on top of
+ * it, which (other than a chroot alone) leaves user namespaces usable inside. Modules are removed from it
+ * once they are loaded, since nobody can ever reach them again.
  *
- * Under software emulation every path of the kernel that runs for the first time costs, so a boot touches as little as it
- * can: nothing is written to the disk, nothing is copied, and what the image can hold ready it holds ready. */
+ * Under software emulation every path of the kernel that runs for the first time costs, so a boot touches as
+ * little as it can: nothing is written to the disk, nothing is copied, and what the image can hold ready it
+ * holds ready. */
 #include "guest/boot.h"
 
 #include <errno.h>
@@ -185,7 +186,10 @@ static bool show_self(struct err *e)
 {
 	const struct mount_step self = {"/init", ROOT BOOT_GUEST_PATH, NULL, NULL, MS_BIND, false};
 	mkdir(ROOT BOOT_FOLDER, 0755);
-	int fd CLOSE_ON_EXIT = open(self.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	int fd = open(self.target, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	if (fd < 0)
+		return err_sys(e, errno, "create %s", self.target);
+	close(fd);
 	return do_mount(&self, e);
 }
 
@@ -214,7 +218,8 @@ static void name_machine(const char *name)
 		log_warn("boot: host name: %s", strerror(errno));
 	write_text(BOOT_FOLDER "/hostname", host);
 	write_text(BOOT_FOLDER "/hosts", hosts);
-	/* No name is ever looked up in the guest. An empty list of servers fails at once, a dead one after seconds. */
+	/* No name is ever looked up in the guest. An empty list of servers fails at once, a dead one after
+	 * seconds. */
 	struct stat st;
 	if (lstat("/etc/resolv.conf", &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0))
 		unlink("/etc/resolv.conf");

@@ -1,5 +1,5 @@
-/* From the kernel's hands to a usable root: pseudo file systems, modules, layers and disk under one overlay, the switch into
- * it. Only pid 1 calls these; they block, and a step that fails says which. */
+/* From the kernel's hands to a usable root: pseudo file systems, modules, layers and disk under one overlay,
+ * the switch into it. Only pid 1 calls these; they block, and a step that fails says which. */
 #ifndef CCVM_GUEST_BOOT_H
 #define CCVM_GUEST_BOOT_H
 
@@ -18,8 +18,8 @@ bool boot_mount_basics(struct err *e) MUST_USE;
 bool boot_read_cmdline(struct cmdline *out, struct err *e) MUST_USE;
 /* The modules that /etc/ccvm/modules of the initramfs names, in that order. */
 bool boot_load_modules(struct err *e) MUST_USE;
-/* Mounts layers and disk, switches the root, names the machine. `disk_fd` is the root of the disk's file system,
- * kept for boot_end. */
+/* Mounts layers and disk, switches the root, names the machine. `disk_fd` is the root of the disk's file
+ * system, kept for boot_end. */
 bool boot_enter_root(const struct cmdline *c, int *disk_fd, struct err *e) MUST_USE;
 /* No process is left: what can be written is written, then power off or restart. Does not return. */
 void boot_end(int disk_fd, bool reboot_it) NORETURN;

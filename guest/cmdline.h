@@ -25,8 +25,8 @@ struct cmdline {
 	bool probe;
 };
 
-/* Words that do not begin with "ccvm." are the kernel's. An unknown or malformed one of ours is ERR_INVALID; unless it
- * is a probe, a layer, a disk and a name must be there. */
+/* Words that do not begin with "ccvm." are the kernel's. An unknown or malformed one of ours is ERR_INVALID;
+ * unless it is a probe, a layer, a disk and a name must be there. */
 bool cmdline_parse(const char *text, struct cmdline *out, struct err *e) MUST_USE;
 
 #endif

@@ -1,4 +1,5 @@
-/* The connection on which the guest tells the host that it is up. Kept open; tried again until the host takes it. */
+/* The connection on which the guest tells the host that it is up. Kept open; tried again until the host takes
+ * it. */
 #ifndef CCVM_GUEST_HELLO_H
 #define CCVM_GUEST_HELLO_H
 

@@ -108,7 +108,8 @@ static void on_socket(void *arg, uint32_t events)
 	struct link *l = arg;
 	if (events & EPOLLOUT)
 		write_out(l);
-	/* Hung up while paused: nobody is there for the rest either. Otherwise what came before the end is read first. */
+	/* Hung up while paused: nobody is there for the rest either. Otherwise what came before the end is
+	 * read first. */
 	if (!l->broken && (events & ~(uint32_t)EPOLLOUT)) {
 		if (l->paused && !l->finishing)
 			peer_gone(l);

@@ -2,7 +2,8 @@
  *
  *     open: reading ⇄ paused ──► finishing (no more reading, what is queued goes out) ──► gone
  *
- * The peer may be anything: a broken frame, a full queue or a lost connection ends in on_gone, once, from the loop. */
+ * The peer may be anything: a broken frame, a full queue or a lost connection ends in on_gone, once, from the
+ * loop. */
 #ifndef CCVM_GUEST_LINK_H
 #define CCVM_GUEST_LINK_H
 
@@ -16,7 +17,8 @@
 #define LINK_HIGH (256 * 1024) /* queued bytes from which on link_is_full */
 
 struct link_ops {
-	/* False with `e` set: the peer broke the protocol; it is told, then the link ends. Must not close the link. */
+	/* False with `e` set: the peer broke the protocol; it is told, then the link ends. Must not close the
+	 * link. */
 	bool (*on_frame)(void *arg, const struct frame *f, struct err *e);
 	void (*on_room)(void *arg);                      /* no longer full; may be NULL */
 	void (*on_gone)(void *arg, const struct err *e); /* e is NULL when the peer closed; call link_close */
@@ -39,7 +41,7 @@ struct link {
 void link_open(struct link *l, struct reactor *r, int fd, const struct link_ops *ops, void *arg);
 void link_close(struct link *l); /* at once; idempotent; no callback afterwards */
 
-/* Where to put frames (wire_put_...); then link_flush. A put that failed breaks the link: link_flush is told. */
+/* Where to put frames (wire_put_...); then link_flush, which breaks the link when a put has failed. */
 struct buf *link_out(struct link *l);
 void link_flush(struct link *l, bool put_ok);
 bool link_is_full(const struct link *l);

@@ -1,5 +1,6 @@
-/* ccvm-guest: pid 1 of a guest. The host talks to it over vsock; it starts programs, relays the way out and buries the
- * dead. Whatever goes wrong after the boot costs one connection; whatever goes wrong before turns the machine off. */
+/* ccvm-guest: pid 1 of a guest. The host talks to it over vsock; it starts programs, relays the way out and
+ * buries the dead. Whatever goes wrong after the boot costs one connection; whatever goes wrong before turns
+ * the machine off. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -8,8 +8,8 @@
 #define TERM_TICKS 150 /* 3 s */
 #define KILL_TICKS 200 /* 1 s more */
 
-/* Every process is a child of pid 1 or of one that is, so none is left when it has no children. Looks only: the reaper
- * is the one who waits. */
+/* Every process is a child of pid 1 or of one that is, so none is left when it has no children. Looks only:
+ * the reaper is the one who waits. */
 static bool anybody_left(void)
 {
 	siginfo_t info;

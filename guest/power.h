@@ -1,4 +1,5 @@
-/* The end of the VM: SIGTERM to everybody, some seconds of patience, SIGKILL, then the callback that turns it off. */
+/* The end of the VM: SIGTERM to everybody, some seconds of patience, SIGKILL, then the callback that turns it
+ * off. */
 #ifndef CCVM_GUEST_POWER_H
 #define CCVM_GUEST_POWER_H
 

@@ -3,9 +3,9 @@
  *     running ──► exited, output still open ──► done: on_exit (once, last)
  *        └────────────┴──► left by its owner: SIGHUP to its session, SIGKILL after two seconds, then forgotten
  *
- * Exit and end of output are two events. A grandchild may keep the output open: after two seconds in which it could be read
- * the rest is given up, and on_exit says so. Nothing queues without bound: a full owner pauses the output, and
- * program_stdin_is_full tells it to stop sending. */
+ * Exit and end of output are two events. A grandchild may keep the output open: after two seconds in which it
+ * could be read the rest is given up, and on_exit says so. Nothing queues without bound: a full owner pauses
+ * the output, and program_stdin_is_full tells it to stop sending. */
 #ifndef CCVM_GUEST_PROGRAM_H
 #define CCVM_GUEST_PROGRAM_H
 

@@ -1,4 +1,5 @@
-/* The agent's side of the wire protocol without any doing: which message may come when, and what is in it. Pure.
+/* The agent's side of the wire protocol without any doing: which message may come when, and what is in it.
+ * Pure.
  *
  *     HELLO ──► REQUEST ──ping──► REQUEST
  *                  ├──spawn──► RUNNING ──(the program ended)──► DONE: late input is dropped
@@ -45,8 +46,8 @@ struct protocol_event {
 	bool reboot;
 };
 
-/* Reads one message and moves the phase on. Wrong phase, wrong id, malformed: ERR_PROTOCOL (a name that makes no sense
- * for the kernel: ERR_INVALID), and nothing is to be released. */
+/* Reads one message and moves the phase on. Wrong phase, wrong id, malformed: ERR_PROTOCOL (a name that makes
+ * no sense for the kernel: ERR_INVALID), and nothing is to be released. */
 bool protocol_read(struct protocol *p, const struct frame *f, struct protocol_event *out,
                    struct err *e) MUST_USE;
 void protocol_event_finish(struct protocol_event *ev);

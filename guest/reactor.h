@@ -1,4 +1,5 @@
-/* The guest's event loop: epoll, deadlines, nothing else. (libuv insists on owning waitpid, and pid 1 must own it.)
+/* The guest's event loop: epoll, deadlines, nothing else. (libuv insists on owning waitpid, and pid 1 must
+ * own it.)
  *
  * Level-triggered. A callback may close any watch, its own too: nothing more is heard of a closed watch. */
 #ifndef CCVM_GUEST_REACTOR_H
@@ -20,8 +21,8 @@ void reactor_stop(struct reactor *r);
 void reactor_turn(struct reactor *r,
                   int most_ms); /* one wait of at most so long (-1: no limit), and its callbacks */
 
-/* `events` is EPOLLIN, EPOLLOUT, both or 0. Errors and hang-ups are told in any case, again and again: close the
- * watch then, or make it deaf. */
+/* `events` is EPOLLIN, EPOLLOUT, both or 0. Errors and hang-ups are told in any case, again and again: close
+ * the watch then, or make it deaf. */
 struct reactor_watch *reactor_watch(struct reactor *r, int fd, uint32_t events,
                                     void (*fn)(void *arg, uint32_t events), void *arg);
 void reactor_want(struct reactor_watch *w, uint32_t events);

@@ -1,11 +1,12 @@
-/* Method: every pair has two directions. Bytes are read into one buffer that all share and written on at once; only what
- * the other side does not take is kept, and until it has gone nothing more is read in that direction. So an idle or a
- * flowing pair owns no memory, and a stalled one at most one read's worth each way.
+/* Method: every pair has two directions. Bytes are read into one buffer that all share and written on at
+ * once; only what the other side does not take is kept, and until it has gone nothing more is read in that
+ * direction. So an idle or a flowing pair owns no memory, and a stalled one at most one read's worth each
+ * way.
  *
- * A host that has answered and closed while the client still sends is the delicate case: the answer must arrive whole, but
- * closing a TCP socket with unread bytes resets it and throws away what the client has not read yet. So the
- * client's further bytes are read and dropped until it has seen the end and closes, or has no more of the answer to read and does
- * not close for LINGER_MS. */
+ * A host that has answered and closed while the client still sends is the delicate case: the answer must
+ * arrive whole, but closing a TCP socket with unread bytes resets it and throws away what the client has not
+ * read yet. So the client's further bytes are read and dropped until it has seen the end and closes, or has
+ * no more of the answer to read and does not close for LINGER_MS. */
 #include "guest/relay.h"
 
 #include <errno.h>
@@ -237,7 +238,8 @@ static void on_side(void *arg, uint32_t events)
 		return;
 	}
 	bool hung = events & (EPOLLHUP | EPOLLERR);
-	/* A client that reset is gone at once. A host's last bytes may still wait before its error is read. */
+	/* A client that reset is gone at once. A host's last bytes may still wait before its error is read.
+	 * */
 	if (s == &p->sides[TCP] && (events & EPOLLERR)) {
 		close_pair(p, true);
 		return;

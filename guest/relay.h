@@ -1,10 +1,10 @@
-/* The guest's end of the egress path: TCP on 127.0.0.1 to one vsock port of the host. It parses nothing and decides
- * nothing; the host's proxy does.
+/* The guest's end of the egress path: TCP on 127.0.0.1 to one vsock port of the host. It parses nothing and
+ * decides nothing; the host's proxy does.
  *
  * Each pair of sockets:  dialing ──► open ──► (one direction ended: shutdown passed on) ──► closed
  *
- * A direction that cannot be written stops being read. A reset on either side closes both at once, the TCP side with
- * a reset too, so that a cut answer never looks like a whole one. */
+ * A direction that cannot be written stops being read. A client that resets closes both sides at once; a host
+ * that breaks off resets the client, so that a cut answer never looks like a whole one. */
 #ifndef CCVM_GUEST_RELAY_H
 #define CCVM_GUEST_RELAY_H
 
@@ -18,7 +18,8 @@ struct relay;
 
 #define RELAY_MOST_PAIRS 900 /* Firecracker's vsock takes 1023 connections in all */
 
-/* Takes `listen_fd`. `dial` begins a connection to the host (a non-blocking descriptor that becomes writable, or -1). */
+/* Takes `listen_fd`. `dial` begins a connection to the host (a non-blocking descriptor that becomes writable,
+ * or -1). */
 struct relay *relay_open(struct reactor *reactor, int listen_fd, int (*dial)(void *arg, struct err *e),
                          void *arg);
 void relay_close(struct relay *relay); /* accepts NULL; closes all pairs */

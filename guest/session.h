@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Sends `signum` (0: only counts) to every process of the session that still runs; returns how many there were.
- * Zombies do not count. */
+/* Sends `signum` (0: only counts) to every process of the session that still runs; returns how many there
+ * were. Zombies do not count. */
 size_t session_signal(pid_t session, int signum);
 
 #endif

@@ -1,5 +1,5 @@
-/* Starting a program: fork, a terminal or three pipes, exec. A program that cannot be executed says so on its own
- * standard error and ends with 127 (not found) or 126, like in a shell. */
+/* Starting a program: fork, a terminal or three pipes, exec. A program that cannot be executed says so on its
+ * own standard error and ends with 127 (not found) or 126, like in a shell. */
 #ifndef CCVM_GUEST_SPAWN_H
 #define CCVM_GUEST_SPAWN_H
 
@@ -20,8 +20,8 @@ struct spawn_spec {
 	const struct rlimit *files; /* RLIMIT_NOFILE of the program, or NULL */
 };
 
-/* Non-blocking, close-on-exec, the caller's. With a terminal `in` and `out` are two descriptors of its master and `err`
- * is -1. */
+/* Non-blocking, close-on-exec, the caller's. With a terminal `in` and `out` are two descriptors of its master
+ * and `err` is -1. */
 struct spawned {
 	pid_t pid; /* also its session and process group */
 	int in, out, err;

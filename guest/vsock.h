@@ -6,7 +6,8 @@
 
 #include "core/base/err.h"
 
-/* Begins to connect to this port of the host; the descriptor becomes writable when it is decided (vsock_outcome). */
+/* Begins to connect to this port of the host; the descriptor becomes writable when it is decided
+ * (socket_outcome). */
 int vsock_dial(uint32_t port, struct err *e) MUST_USE;
 /* A listener for connections from the host. */
 int vsock_listen(uint32_t port, struct err *e) MUST_USE;

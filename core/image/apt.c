@@ -7,7 +7,8 @@
 
 enum { ORIGIN, URI, RELEASE, COMPONENT, ARCHITECTURE, FIELDS };
 
-/* Cuts a line in place; false unless it has exactly the fields, none of them empty or with a blank or a bracket. */
+/* Cuts a line in place; false unless it has exactly the fields, none of them empty or with a blank or a
+ * bracket. */
 static bool split(char *line, char *fields[FIELDS])
 {
 	size_t n = 0;

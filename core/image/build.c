@@ -1,6 +1,6 @@
-/* Method: the plan says what has to be made; its steps run one after the other, each from a timer of its own, so that the loop
- * (and the progress on the screen) goes on between them. All work is done in one folder beside the image, which takes the
- * image's place with a single rename, or goes away. */
+/* Method: the plan says what has to be made; its steps run one after the other, each from a timer of its own,
+ * so that the loop (and the progress on the screen) goes on between them. All work is done in one folder
+ * beside the image, which takes the image's place with a single rename, or goes away. */
 #include "core/image/build.h"
 
 #include <errno.h>
@@ -102,7 +102,8 @@ static void finish(struct image_build *b, bool reused, const struct err *e)
 	b->on_done(b->arg, reused, e);
 }
 
-/* The new folder in the old one's place, at once where the file system can; the old one is then what goes away. */
+/* The new folder in the old one's place, at once where the file system can; the old one is then what goes
+ * away. */
 static bool put_in_place(struct image_build *b, struct err *e)
 {
 	const char *work = b->plan.work, *final = b->image_dir;

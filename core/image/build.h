@@ -3,8 +3,9 @@
  *     start ──► steps... ──► the new folder takes the old one's place ──► on_done(NULL)
  *                  └──► failed or canceled: the half-built folder goes away, the old image stays ──► on_done(err)
  *
- * A part whose inputs have not changed since the last build is taken over without network or work. Needs apt, dpkg-deb,
- * mmdebstrap, mksquashfs; no root where user namespaces are allowed. One build of an image at a time (ERR_BUSY). */
+ * A part whose inputs have not changed since the last build is taken over without network or work. Needs apt,
+ * dpkg-deb, mmdebstrap, mksquashfs; no root where user namespaces are allowed. One build of an image at a
+ * time (ERR_BUSY). */
 #ifndef CCVM_IMAGE_BUILD_H
 #define CCVM_IMAGE_BUILD_H
 
@@ -21,7 +22,8 @@ struct image_build_options {
 	const char *cache_dir;     /* downloads that are used again; made when missing */
 	const char *guest_program; /* the static ccvm-guest */
 	bool fresh;                /* make every part again, with the newest packages */
-	/* One plain line per call ("layer: unpacking vim"), `step` of `steps`; may be NULL. Only from the loop. */
+	/* One plain line per call ("layer: unpacking vim"), `step` of `steps`; may be NULL. Only from the
+	 * loop. */
 	void (*on_progress)(void *arg, unsigned step, unsigned steps, const char *line);
 };
 

@@ -1,5 +1,6 @@
-/* A cpio archive ("newc"), as the kernel unpacks it into its first root. Written here so that it needs no root (a device
- * node is just a header) and is the same for the same content. Pure but for cpio_add_file's reading. */
+/* A cpio archive ("newc"), as the kernel unpacks it into its first root. Written here so that it needs no
+ * root (a device node is just a header) and is the same for the same content. Pure but for cpio_add_file's
+ * reading. */
 #ifndef CCVM_IMAGE_CPIO_H
 #define CCVM_IMAGE_CPIO_H
 

@@ -1,8 +1,8 @@
 /* Guest images on disk: `<images>/<name>/` holds a kernel, an initramfs, read-only layers and image.json.
  *
- * image.json names each part with its size, its SHA-256 and a digest of what it was built from. It is read strictly:
- * an unknown key, a part that points out of the folder or a wrong type refuses the image. The parts are shared by all
- * VMs and never written after the build, which replaces the whole folder at once. */
+ * image.json names each part with its size, its SHA-256 and a digest of what it was built from. It is read
+ * strictly: an unknown key, a part that points out of the folder or a wrong type refuses the image. The parts
+ * are shared by all VMs and never written after the build, which replaces the whole folder at once. */
 #ifndef CCVM_IMAGE_IMAGE_H
 #define CCVM_IMAGE_IMAGE_H
 
@@ -41,13 +41,15 @@ struct image {
 	size_t part_count;
 };
 
-/* Reads `<images_dir>/<name>/image.json` and looks whether each part is there with the right size (no hashing).
- * No such image is ERR_NOT_FOUND with a text that says how to build it. On success image_finish releases. */
+/* Reads `<images_dir>/<name>/image.json` and looks whether each part is there with the right size (no
+ * hashing). No such image is ERR_NOT_FOUND with a text that says how to build it. On success image_finish
+ * releases. */
 bool image_load(const char *images_dir, const char *name, struct image *out, struct err *e) MUST_USE;
 void image_finish(struct image *image); /* a zeroed one is fine */
 
-/* Compares each part with its SHA-256 and names the file that differs (ERR_INVALID). A part that was right before and
- * has had the same inode, size and times since is not read again, unless `full`. Blocks for a second at most per GB. */
+/* Compares each part with its SHA-256 and names the file that differs (ERR_INVALID). A part that was right
+ * before and has had the same inode, size and times since is not read again, unless `full`. Blocks for a
+ * second at most per GB. */
 bool image_verify(const struct image *image, bool full, struct err *e) MUST_USE;
 
 /* All images, by name. A broken one has `error` set and only its name filled in. */

@@ -1,5 +1,5 @@
-/* Layout at the end of the file: the signature, twelve bytes that describe it (the last four are its length, big-endian),
- * the magic text. See struct module_signature in the kernel. */
+/* Layout at the end of the file: the signature, twelve bytes that describe it (the last four are its length,
+ * big-endian), the magic text. See struct module_signature in the kernel. */
 #include "core/image/module.h"
 
 #include <stdint.h>

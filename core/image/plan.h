@@ -1,5 +1,5 @@
-/* The steps of a build, as data: which commands run with which arguments, and what is done with their output. build.c
- * runs them. Each step sees only the plan and the files of its work folder. */
+/* The steps of a build, as data: which commands run with which arguments, and what is done with their output.
+ * build.c runs them. Each step sees only the plan and the files of its work folder. */
 #ifndef CCVM_IMAGE_PLAN_H
 #define CCVM_IMAGE_PLAN_H
 
@@ -29,8 +29,8 @@ struct plan {
 	struct image_part kernel, initramfs, layer; /* of the new image */
 };
 
-/* Works out what has to be made. `old` may be NULL: no old image, or none to rely on. `fresh`: make it all again. The
- * plan takes `recipe`, also on failure. */
+/* Works out what has to be made. `old` may be NULL: no old image, or none to rely on. `fresh`: make it all
+ * again. The plan takes `recipe`, also on failure. */
 bool plan_init(struct plan *p, const char *name, struct recipe *recipe, const char *images_dir,
                const char *cache_dir, const char *guest_program, const struct image *old, bool fresh,
                struct err *e) MUST_USE;

@@ -10,7 +10,8 @@
 
 #define LINE_MOST 190 /* inih hands a longer value over cut, and complains only later */
 
-/* Values end up as arguments of other programs: each is of a kind that cannot be taken for an option or a path. */
+/* Values end up as arguments of other programs: each is of a kind that cannot be taken for an option or a
+ * path. */
 #define PACKAGE_CHARS "abcdefghijklmnopqrstuvwxyz0123456789+-."
 #define MODULE_CHARS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 

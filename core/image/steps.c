@@ -1,5 +1,6 @@
-/* The commands of a build. No mirror is named anywhere: the packages come from the sources of the distribution that the
- * host's own apt has. The kernel package is only unpacked, never installed, so no root is needed for it. */
+/* The commands of a build. No mirror is named anywhere: the packages come from the sources of the
+ * distribution that the host's own apt has. The kernel package is only unpacked, never installed, so no root
+ * is needed for it. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -79,8 +80,8 @@ static bool after_lookup(struct plan *p, struct err *e)
 	return fd_make_dirs(deb_dir, 0755, e);
 }
 
-/* apt-get writes into its current folder, and into no other: env gets it there. As root it would else ask for a folder
- * that its own unprivileged user can reach. */
+/* apt-get writes into its current folder, and into no other: env gets it there. As root it would else ask for
+ * a folder that its own unprivileged user can reach. */
 static void download_command(const struct plan *p, struct command *c)
 {
 	arg(c, "env");
@@ -247,8 +248,8 @@ static bool after_targets(struct plan *p, struct err *e)
 	return ok;
 }
 
-/* mmdebstrap copies the host's resolv.conf and hostname. A guest has no resolver, and gets its name from ccvm-guest, which
- * writes into /run/ccvm (guest/boot.c). */
+/* mmdebstrap copies the host's resolv.conf and hostname. A guest has no resolver, and gets its name from
+ * ccvm-guest, which writes into /run/ccvm (guest/boot.c). */
 #define CUSTOMIZE                                                       \
 	"cd \"$1\" && rm -f etc/resolv.conf etc/hostname etc/hosts && " \
 	"ln -s /run/ccvm/hostname /run/ccvm/hosts etc/ && ln -s /run/ccvm/ccvm-guest usr/bin/"

@@ -1,7 +1,7 @@
-/* Method: a file that was right once and has since kept its inode, size, mtime and ctime has not been written. What was
- * found right is noted in a file beside the parts, one line each, in the exact form that is compared; a missing,
- * old or broken note only costs the hashing. This finds damage, not an attacker: who can write in the folder can also
- * write a new image.json. */
+/* Method: a file that was right once and has since kept its inode, size, mtime and ctime has not been
+ * written. What was found right is noted in a file beside the parts, one line each, in the exact form that is
+ * compared; a missing, old or broken note only costs the hashing. This finds damage, not an attacker: who can
+ * write in the folder can also write a new image.json. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The guest's side of the agent protocol against any bytes: frames, order of messages, bodies. The input is cut into
- * two reads at a place that it chooses itself. */
+/* The guest's side of the agent protocol against any bytes: frames, order of messages, bodies. The input is
+ * cut into two reads at a place that it chooses itself. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -355,8 +355,8 @@ static bool program_is_dead(struct scene *s)
 	return kill((pid_t)s->pid, 0) != 0;
 }
 
-/* The host reads again only long after the program has ended, with its last bytes still in the pipe: they are not
- * those of a grandchild. */
+/* The host reads again only long after the program has ended, with its last bytes still in the pipe: they are
+ * not those of a grandchild. */
 static void a_slow_host_gets_it_all(void **state)
 {
 	struct scene *s = *state;

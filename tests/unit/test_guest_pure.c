@@ -1,4 +1,5 @@
-/* guest: what can be tested without starting anything: kernel arguments, environment, the order of messages. */
+/* guest: what can be tested without starting anything: kernel arguments, environment, the order of messages.
+ * */
 #include "tests/lib/test.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void cmdline_refuses_doubt(void **state)
 	    "ccvm.layers=../vda ccvm.disk=vdb ccvm.name=a",
 	    "ccvm.layers=vda ccvm.disk=vd/b ccvm.name=a",
 	    "ccvm.layers=vda ccvm.disk=vdb ccvm.name=A",
-	    "ccvm.layers=vda ccvm.disk=vdb ccvm.name=a ccvm.tiem=1",
+	    "ccvm.layers=vda ccvm.disk=vdb ccvm.name=a ccvm.clock=1",
 	    "ccvm.layers=vda ccvm.disk=vdb ccvm.name=a ccvm.time=-1",
 	    "ccvm.layers=vda ccvm.disk=vdb ccvm.name=a ccvm.probex",
 	    "ccvm.layers=a,b,c,d,e,f,g,h,i ccvm.disk=vdb ccvm.name=a",

@@ -1,4 +1,5 @@
-/* guest/relay: every byte, both ends of file, resets, limits. The "host" is one end of a socket pair, or nobody. */
+/* guest/relay: every byte, both ends of file, resets, limits. The "host" is one end of a socket pair, or
+ * nobody. */
 #include "tests/lib/test.h"
 
 #include <errno.h>
@@ -94,7 +95,8 @@ static int connected(struct scene *s, size_t index)
 	return fd;
 }
 
-/* Moves `total` bytes of a pattern from one descriptor to another through the relay; returns what arrived right. */
+/* Moves `total` bytes of a pattern from one descriptor to another through the relay; returns what arrived
+ * right. */
 static size_t transfer(struct scene *s, int from, int to, size_t total)
 {
 	size_t sent = 0, got = 0;

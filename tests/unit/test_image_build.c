@@ -1,5 +1,5 @@
-/* core/image/build: a whole build with stand-ins for apt, dpkg-deb, mmdebstrap and mksquashfs in PATH: what is made, what is
- * taken over, and what a failure leaves behind. */
+/* core/image/build: a whole build with stand-ins for apt, dpkg-deb, mmdebstrap and mksquashfs in PATH: what
+ * is made, what is taken over, and what a failure leaves behind. */
 #include "tests/lib/test.h"
 
 #include <dirent.h>

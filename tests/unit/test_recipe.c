@@ -35,7 +35,7 @@ static void bad_recipes_name_the_line(void **state)
 	    {"", "x.ini: a kernel package"},
 	    {KERNEL, "x.ini: a kernel package"},
 	    {LAYER, "x.ini: a kernel package"},
-	    {KERNEL LAYER "packge = vim\n", "x.ini:6: unknown key 'packge'"},
+	    {KERNEL LAYER "packages = vim\n", "x.ini:6: unknown key 'packages'"},
 	    {KERNEL LAYER "[other]\nx = y\n", "x.ini:7: unknown key 'x'"},
 	    {KERNEL LAYER "package = -oDpkg::x\n", "x.ini:6: bad value '-oDpkg::x' of package"},
 	    {KERNEL LAYER "package = a,b\n", "x.ini:6: bad value 'a,b'"},
