@@ -238,8 +238,7 @@ static void on_side(void *arg, uint32_t events)
 		return;
 	}
 	bool hung = events & (EPOLLHUP | EPOLLERR);
-	/* A client that reset is gone at once. A host's last bytes may still wait before its error is read.
-	 * */
+	/* A client that reset is gone at once. A host's last bytes may still wait before its error. */
 	if (s == &p->sides[TCP] && (events & EPOLLERR)) {
 		close_pair(p, true);
 		return;

@@ -1,5 +1,4 @@
-/* guest: what can be tested without starting anything: kernel arguments, environment, the order of messages.
- * */
+/* guest: what needs no process: kernel arguments, environment, the order of messages. */
 #include "tests/lib/test.h"
 
 #include <stdio.h>
