@@ -76,7 +76,7 @@ check 'a full row of the reported width does not wrap' wait_for 5 sleep_free_row
 reference() { # COMMAND
 	console kill-session -t ref 2>/dev/null
 	console new-session -d -s ref -x "$cols" -y "$rows" \
-		"stty raw -echo; build/ccvm exec alpha -- script -qfc 'stty rows $rows cols $cols; tty >/root/ref.tty; cd /root; exec $1' /dev/null"
+		"stty raw -echo; build/ccvm exec alpha -- script -qfc 'stty rows $rows cols $cols; tty >/root/ref.tty; cd /root; exec $1' /dev/null | cat"
 	console set -t ref status off
 	console resize-window -t ref -x "$cols" -y "$rows"
 }
