@@ -102,8 +102,11 @@ void scrollback_set_limit(struct scrollback *s, unsigned most_lines)
 
 static struct block *add_block(struct scrollback *s, size_t need)
 {
-	struct block *b = s->spare;
 	size_t size = MAX((size_t)BLOCK_SIZE, need);
+	while ((s->spare == NULL || need > BLOCK_SIZE) && s->bytes + size > SCROLLBACK_BYTES_MAX &&
+	       !list_is_empty(&s->blocks))
+		drop_block(s, oldest_block(s)); /* which may become the spare one */
+	struct block *b = s->spare;
 	if (b != NULL && b->size >= need) {
 		s->spare = NULL;
 		b->start = b->end = 0;

@@ -1,4 +1,5 @@
-/* Lines that left the top of a screen, packed (pack.h) into blocks. Bounded by a number of lines; the oldest go first. */
+/* Lines that left the top of a screen, packed (pack.h) into blocks. Bounded by a number of lines, and in bytes for lines that
+ * were made to be long and colourful; the oldest go first. */
 #ifndef CCVM_TERM_SCROLLBACK_H
 #define CCVM_TERM_SCROLLBACK_H
 
@@ -7,6 +8,8 @@
 
 #include "core/term/cells.h"
 #include "core/term/clusters.h"
+
+#define SCROLLBACK_BYTES_MAX (16 * 1024 * 1024) /* of one terminal */
 
 struct scrollback;
 

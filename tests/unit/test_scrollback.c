@@ -124,13 +124,27 @@ static void a_flood_costs_little(void **state)
 	scrollback_destroy(s);
 }
 
+/* Lines that are made to be expensive: the oldest go before the limit of lines is reached, the newest stay whole. */
+static void bytes_are_bounded_too(void **state)
+{
+	(void)state;
+	struct scrollback *s = scrollback_create(10000);
+	for (unsigned i = 1; i <= 6000; i++)
+		push(s, i, TERM_COLS_MAX);
+	assert_true(scrollback_memory(s) <= SCROLLBACK_BYTES_MAX + 200 * 1024);
+	unsigned count = scrollback_count(s);
+	assert_in_range(count, 500, 5999);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(line(s, i), 6000 - count + 1 + i);
+	scrollback_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_steps_agree_with_a_list),
-	    cmocka_unit_test(the_longest_lines_fit),
-	    cmocka_unit_test(no_limit_means_no_lines),
-	    cmocka_unit_test(a_flood_costs_little),
+	    cmocka_unit_test(random_steps_agree_with_a_list), cmocka_unit_test(the_longest_lines_fit),
+	    cmocka_unit_test(no_limit_means_no_lines),        cmocka_unit_test(a_flood_costs_little),
+	    cmocka_unit_test(bytes_are_bounded_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
