@@ -202,6 +202,18 @@ like "$out" 'GET' 'is the last one'
 run $ccvm log --all --json --denied
 is "$(printf '%s\n' "$out" | python3 -c 'import json, sys; print([json.loads(l)["seq"] for l in sys.stdin])')" '[2, 3]' \
 	'log --json prints records'
+$ccvm log alpha --denied -f >"$TMP/follow" 2>&1 &
+follower=$!
+tap_on_exit 'kill $follower 2>/dev/null'
+check 'log -f shows what is there' wait_for 10 grep -q x.example "$TMP/follow"
+for seq in 4 5; do # in pieces: a line is shown when it is whole
+	printf '{"v":1,"seq":%s,"t":"2026-11-29T21:30:03.000Z","vm":"alpha","ev":"deny","conn":%s,"host":"late' $seq $seq
+	printf '%s.example","port":443,"why":"no_rule","rule":null}\n' $seq
+done >>"$TMP/s/ccvm/alpha/audit.jsonl"
+check 'and goes on as it grows' wait_for 10 grep -q 'late5.example:443' "$TMP/follow"
+kill $follower
+wait $follower
+is "$?/$(grep -c DENIED "$TMP/follow")" '143/4' 'until it is ended, each line once'
 run $ccvm log alpha --console
 is "$out" 'boot
 \x1b[31mred' 'the console is escaped'

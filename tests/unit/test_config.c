@@ -46,6 +46,40 @@ static void good_settings_arrive(void **state)
 	config_finish(&c);
 }
 
+static void the_example_shows_the_built_in_values(void **state)
+{
+	(void)state;
+	struct config builtin, example;
+	struct err e = ERR_INIT;
+	config_init(&builtin);
+	config_init(&example);
+	assert_int_equal(builtin.defaults.ready_timeout_ms, 120000);
+	assert_string_equal(builtin.defaults.backend, "auto");
+	assert_int_equal(builtin.policy_count, 0);
+	example.defaults = (struct vm_spec){0};
+	char *text FREE_ON_EXIT = fd_read_file("ccvm.ini.example", 65536, NULL, &e);
+	assert_non_null(text);
+	assert_true(load(&example, text, &e));
+	assert_string_equal(example.defaults.image, builtin.defaults.image);
+	assert_string_equal(example.defaults.backend, builtin.defaults.backend);
+	assert_true(example.defaults.memory_bytes == builtin.defaults.memory_bytes);
+	assert_true(example.defaults.disk_bytes == builtin.defaults.disk_bytes);
+	assert_int_equal(example.defaults.cpus, builtin.defaults.cpus);
+	assert_int_equal(example.defaults.ready_timeout_ms, builtin.defaults.ready_timeout_ms);
+	assert_int_equal(example.detach_key, builtin.detach_key);
+	assert_int_equal(example.policy_count, 0);
+	config_finish(&example);
+	/* What is commented out is right as well. */
+	for (char *p = strchr(text, '#'); p; p = strchr(p + 1, '#'))
+		if (p[-1 + (p == text)] == '\n' && p[1] != ' ')
+			*p = ' ';
+	config_init(&example);
+	assert_true(load(&example, text, &e));
+	assert_int_equal(example.policy_count, 4);
+	config_finish(&example);
+	config_finish(&builtin);
+}
+
 static void mistakes_name_the_line_and_change_nothing(void **state)
 {
 	(void)state;
@@ -135,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(good_settings_arrive),
+	    cmocka_unit_test(the_example_shows_the_built_in_values),
 	    cmocka_unit_test(mistakes_name_the_line_and_change_nothing),
 	    cmocka_unit_test(a_missing_file_means_defaults),
 	    cmocka_unit_test(runtime_folder_must_be_ours_alone),
