@@ -54,6 +54,8 @@ static int fake_get(const char *name, const char *service, const struct addrinfo
 		*out = prepend(prepend(prepend(NULL, "8.8.8.8"), "::ffff:127.0.0.1"), "10.0.0.1");
 	else if (strcmp(name, "private.test.") == 0)
 		*out = prepend(prepend(NULL, "127.0.0.1"), "64:ff9b::7f00:1");
+	else if (strcmp(name, "own.test.") == 0)
+		*out = prepend(prepend(NULL, "192.0.2.77"), "127.0.0.1");
 	else if (strcmp(name, "many.test.") == 0)
 		for (int i = 0; i < 30; i++)
 			*out = prepend(*out, "1.1.1.1");
@@ -111,10 +113,10 @@ static void on_done(void *arg, const struct resolve_answer *a, const struct err 
 		s->kind = e->kind;
 }
 
-static struct seen ask(struct loop *loop, const char *host)
+static struct seen ask_source(struct loop *loop, const struct resolve_source *source, const char *host)
 {
 	struct seen s = {0};
-	struct resolver *r = resolver_create(loop, &SOURCE);
+	struct resolver *r = resolver_create(loop, source);
 	resolver_look_up(r, host, 443, on_done, &s);
 	assert_false(s.done); /* never from inside */
 	assert_true(loop_wait_flag(loop, &s.done));
@@ -122,6 +124,32 @@ static struct seen ask(struct loop *loop, const char *host)
 	assert_int_equal(s.count, 1);
 	assert_true(resolver_destroy(r));
 	return s;
+}
+
+static struct seen ask(struct loop *loop, const char *host)
+{
+	return ask_source(loop, &SOURCE, host);
+}
+
+static bool any_address(const struct sockaddr *sa)
+{
+	(void)sa;
+	return true;
+}
+
+/* A machine may have a public address, with services that listen on all of them. */
+static void addresses_of_this_machine_are_left_out(void **state)
+{
+	static const struct resolve_source OPEN = {
+	    .get = fake_get, .release = fake_release, .may_dial = any_address};
+	struct loop *loop = *state;
+	struct seen s = ask_source(loop, &OPEN, "own.test");
+	assert_int_equal(s.answer.count, 1);
+	assert_int_equal(s.answer.refused, 1);
+	char text[64];
+	endpoint_format(&s.answer.found[0], text, sizeof(text));
+	assert_string_equal(text, "192.0.2.77:443");
+	loop_destroy(loop);
 }
 
 static void names_are_asked_with_a_final_dot(void **state)
@@ -216,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(names_are_asked_with_a_final_dot, set_up),
 	    cmocka_unit_test_setup(private_addresses_are_left_out, set_up),
+	    cmocka_unit_test_setup(addresses_of_this_machine_are_left_out, set_up),
 	    cmocka_unit_test_setup(only_two_are_in_flight, set_up),
 	    cmocka_unit_test_setup(late_answers_are_thrown_away, set_up),
 	};
