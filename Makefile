@@ -106,8 +106,9 @@ unit: $(UNIT)
 	$(Q)tests/run $(UNIT)
 
 FAST := $(UNIT) $(wildcard tests/e2e/*.t)
+# One lane computes (lint), the others mostly wait.
 check-fast: all $(UNIT) $(HELPERS)
-	$(Q)tests/run tests/lint.t $(FAST)
+	$(Q)CCVM_JOBS=$${CCVM_JOBS:-3} tests/run tests/lint.t $(FAST)
 
 check: deps-check
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all $(UNIT) $(HELPERS) $(FUZZ)
