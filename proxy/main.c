@@ -133,6 +133,8 @@ int main(int argc, char **argv)
 	struct program p = {0};
 	struct policy policy;
 	struct err e = ERR_INIT;
+	if (!fd_fill_standard())
+		return 1;
 	log_open("ccvm-proxy", STDERR_FILENO, LOG_WARN);
 	int code = read_options(argc, argv, &o);
 	if (code >= 0)

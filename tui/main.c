@@ -1,6 +1,7 @@
 /* ccvm: the commands of core/cli, and the dashboard that they do not know. */
 #include <locale.h>
 
+#include "core/base/fd.h"
 #include "core/cli/cli.h"
 #include "core/loop/child.h"
 #include "core/loop/tty_guard.h"
@@ -9,6 +10,8 @@
 int main(int argc, char **argv)
 {
 	static const struct cli_hooks HOOKS = {.dashboard = dashboard_run};
+	if (!fd_fill_standard())
+		return 1;
 	child_guard(argc, argv);
 	tty_guard_main(argc, argv);
 	setlocale(LC_CTYPE, "");

@@ -22,6 +22,18 @@ void fd_close(int *fd)
 	*fd = -1;
 }
 
+bool fd_fill_standard(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR); /* the lowest number that is free */
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 bool fd_set_nonblock(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -11,6 +11,9 @@
 void fd_close(int *fd); /* closes if >= 0 and sets -1 */
 #define CLOSE_ON_EXIT CLEANUP(fd_close)
 
+/* Descriptors 0, 1 and 2 are open afterwards: /dev/null in place of each that was not, so that no file or socket of ours
+ * gets such a number. False when that cannot be had. */
+bool fd_fill_standard(void);
 bool fd_set_nonblock(int fd, bool on);
 bool fd_set_cloexec(int fd, bool on);
 /* Retries EINTR and short writes on a blocking descriptor. */

@@ -182,6 +182,8 @@ int main(int argc, char **argv)
 	static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP, 0};
 	struct options options;
 	struct err e = ERR_INIT;
+	if (!fd_fill_standard())
+		return 1;
 	parse_options(argc, argv, &options);
 	log_open("ccvm-vsock", STDERR_FILENO, LOG_WARN);
 	struct program p = {.loop = loop_create(), .options = &options};

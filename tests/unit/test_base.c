@@ -210,6 +210,27 @@ static void rfc3339_is_exact(void **state)
 	assert_true(strlen(out) < CLOCK_RFC3339_SIZE);
 }
 
+static void standard_descriptors_are_filled(void **state)
+{
+	(void)state;
+	int in = dup(STDIN_FILENO);
+	close(STDIN_FILENO);
+	assert_true(fd_fill_standard());
+	struct stat st, null;
+	assert_int_equal(fstat(STDIN_FILENO, &st), 0);
+	assert_int_equal(stat("/dev/null", &null), 0);
+	assert_int_equal(st.st_rdev, null.st_rdev);
+	int next = dup(STDIN_FILENO); /* nothing more was left open */
+	assert_true(fd_fill_standard());
+	assert_int_equal(close(next), 0);
+	int again = dup(STDIN_FILENO);
+	assert_int_equal(again, next);
+	close(again);
+	if (in >= 0)
+		dup2(in, STDIN_FILENO);
+	fd_close(&in);
+}
+
 static void files_are_replaced_whole(void **state)
 {
 	(void)state;
@@ -268,6 +289,7 @@ int main(void)
 	    cmocka_unit_test(parsers_are_strict),
 	    cmocka_unit_test(names_are_checked),
 	    cmocka_unit_test(rfc3339_is_exact),
+	    cmocka_unit_test(standard_descriptors_are_filled),
 	    cmocka_unit_test(files_are_replaced_whole),
 	    cmocka_unit_test(long_socket_paths_are_named),
 	};

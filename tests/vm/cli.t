@@ -41,6 +41,9 @@ is $? 143 'SIGTERM ends one that does not care'
 { timeout 60 $ccvm exec alpha -- yes a-marker; echo $? >"$TMP/status"; } | head -n 1 >"$TMP/out"
 is "$(cat "$TMP/out")/$(cat "$TMP/status")" 'a-marker/141' 'closed stdout ends exec like any program'
 check 'and the program in the VM' wait_for 20 lacks_process alpha 'yes a-marker'
+is "$($ccvm exec alpha -- sh -c 'cat; echo end' <&-)" end 'a closed stdin is an empty one'
+$ccvm exec alpha -- sh -c 'seq 10000; exit 7' >&- 2>&-
+is $? 7 'and a closed stdout and stderr are /dev/null'
 $ccvm exec alpha -- sleep 1002 &
 pid=$!
 check 'sleep runs again' wait_for 20 $ccvm exec alpha -- pgrep -f 'sleep 1002'
