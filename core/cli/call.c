@@ -37,16 +37,13 @@ static bool begin(struct call *c, struct loop *loop, const char *vm, struct err 
 	return c->client != NULL;
 }
 
-static bool finish(struct call *c, struct loop *loop, const char *vm, struct err *e)
+static bool finish(struct call *c, struct loop *loop, struct err *e)
 {
 	while (!c->done)
 		loop_turn(loop, false);
-	bool was_reached = client_is_open(c->client);
 	client_close(c->client);
 	if (c->why.kind == ERR_NONE)
 		return true;
-	if (c->why.kind == ERR_NOT_FOUND && !was_reached)
-		return err_set(e, ERR_NOT_FOUND, "VM %s is not running (ccvm up %s starts it)", vm, vm);
 	*e = c->why;
 	return false;
 }
@@ -73,7 +70,7 @@ bool call_status(struct loop *loop, const char *vm, struct vm_status *out, struc
 		return false;
 	c.out.status = out;
 	client_status(c.client, on_status, &c);
-	return finish(&c, loop, vm, e);
+	return finish(&c, loop, e);
 }
 
 static void on_pong(void *arg, const struct client_pong *pong, const struct err *e)
@@ -91,7 +88,7 @@ bool call_ping(struct loop *loop, const char *vm, struct client_pong *out, struc
 		return false;
 	c.out.pong = out;
 	client_ping(c.client, on_pong, &c);
-	return finish(&c, loop, vm, e);
+	return finish(&c, loop, e);
 }
 
 static void on_text(void *arg, const char *text, const struct err *e)
@@ -110,7 +107,7 @@ bool call_rule(struct loop *loop, const char *vm, call_rule_fn *fn, const char *
 		return false;
 	c.out.text = text;
 	fn(c.client, rule, on_text, &c);
-	return finish(&c, loop, vm, e);
+	return finish(&c, loop, e);
 }
 
 bool call_stop(struct loop *loop, const char *vm, uint32_t grace_ms, struct err *e)
@@ -119,7 +116,7 @@ bool call_stop(struct loop *loop, const char *vm, uint32_t grace_ms, struct err 
 	if (!begin(&c, loop, vm, e))
 		return false;
 	client_stop(c.client, grace_ms, on_text, &c);
-	return finish(&c, loop, vm, e);
+	return finish(&c, loop, e);
 }
 
 bool call_kill(struct loop *loop, const char *vm, struct err *e)
@@ -129,7 +126,7 @@ bool call_kill(struct loop *loop, const char *vm, struct err *e)
 	if (!begin(&c, loop, vm, e))
 		return false;
 	client_kill(c.client, on_text, &c);
-	if (finish(&c, loop, vm, &why))
+	if (finish(&c, loop, &why))
 		return true;
 	if (why.kind != ERR_NOT_FOUND && vm_end_by_force(vm, e))
 		return true;

@@ -235,7 +235,7 @@ static void on_stream_error(void *arg, const struct err *why)
 	struct err e = *why;
 	if (why->kind == ERR_NOT_FOUND) {
 		err_clear(&e);
-		err_set(&e, ERR_NOT_FOUND, "VM %s is not running", c->vm);
+		err_set(&e, ERR_NOT_FOUND, "VM %s is not running (ccvm up %s starts it)", c->vm, c->vm);
 	} else {
 		e.kind = ERR_GONE;
 		err_wrap(&e, "connection to VM %s", c->vm);

@@ -335,7 +335,7 @@ static void nobody_there_is_not_running(void **state)
 	client_ping(s.client, on_pong, &s);
 	assert_true(loop_wait_flag(s.loop, &s.closed));
 	assert_int_equal(s.why.kind, ERR_NOT_FOUND);
-	assert_string_equal(s.close_why.msg, "VM beta is not running");
+	assert_string_equal(s.close_why.msg, "VM beta is not running (ccvm up beta starts it)");
 	finish(&s);
 }
 
