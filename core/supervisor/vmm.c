@@ -45,8 +45,8 @@ static void on_vmm_exit(void *arg, bool clean, const char *why)
 		snprintf(what, sizeof(what), "the guest powered off%s",
 		         booting ? " before it was ready" : "");
 	else
-		snprintf(what, sizeof(what), "%s is gone: %s", s->ops->name, why);
-	log_info("%s", what);
+		snprintf(what, sizeof(what), "%s", why);
+	log_info("%s: %s", s->ops->name, what);
 	if (booting)
 		with_console(s, what, reason, sizeof(reason));
 	else
