@@ -6,6 +6,8 @@
 
 #include "core/base/check.h"
 
+#define DAY_MS 86400000
+
 void words_duration(char out[WORDS_SIZE], int64_t ms)
 {
 	static const struct {
@@ -50,7 +52,8 @@ void words_when(char out[WORDS_SIZE], int64_t wall_ms, int64_t now_ms)
 	static const char *const MONTHS[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 	                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	struct tm tm = local(wall_ms), now = local(now_ms);
-	if (tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday)
+	bool same_day = tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday;
+	if (same_day || (wall_ms <= now_ms && now_ms - wall_ms < DAY_MS))
 		snprintf(out, WORDS_SIZE, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 	else
 		snprintf(out, WORDS_SIZE, "%2d %s  ", tm.tm_mday, MONTHS[tm.tm_mon % 12]);
