@@ -105,6 +105,14 @@ static void do_focus(struct dash *d, struct view *v)
 	feed_place_hold(&d->feed, &v->model, dash_feed_rows(v));
 }
 
+static void do_back(struct dash *d, struct view *v)
+{
+	(void)v;
+	if (d->in_feed)
+		leave_feed(d);
+	d->zoomed = false;
+}
+
 static const struct feed_entry *row_under_cursor(struct dash *d, const struct view *v)
 {
 	struct feed_window w = feed_place_find(&d->feed, &v->model, dash_feed_rows(v));
@@ -204,7 +212,7 @@ static dash_action_fn *const HANDLERS[ACTION_COUNT] = {
     [ACTION_TYPE] = do_type,   [ACTION_JUMP] = do_jump,           [ACTION_FOCUS] = do_focus,
     [ACTION_ALLOW] = do_allow, [ACTION_ZOOM] = do_zoom,           [ACTION_STOP] = do_stop,
     [ACTION_HELP] = do_help,   [ACTION_REDRAW] = do_redraw,       [ACTION_SUSPEND] = do_suspend,
-    [ACTION_QUIT] = do_quit,
+    [ACTION_QUIT] = do_quit,   [ACTION_BACK] = do_back,
 };
 
 dash_action_fn *dash_action(enum action action)

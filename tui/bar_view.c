@@ -83,7 +83,9 @@ static void draw_hints(struct canvas *c, struct rect r, const struct status_view
 		if (!(HINTS[i].context & v->context) || (v->useless & 1u << HINTS[i].action))
 			continue;
 		if (HINTS[i].action == ACTION_TYPE && v->only_console)
-			words = "console";
+			words = v->zoomed ? "list" : "console";
+		else if (HINTS[i].action == ACTION_ZOOM && v->zoomed)
+			words = "list";
 		keymap_key_of(HINTS[i].action, v->context, key);
 		if (at + canvas_text_width(key) + 1 + canvas_text_width(words) > r.cols)
 			continue;

@@ -16,6 +16,7 @@ struct status_view {
 	enum key_context context;
 	uint32_t useless;     /* bit 1 << action: it would do nothing now, and is not offered */
 	bool only_console;    /* the selected VM has no terminal, only something to read */
+	bool zoomed;          /* the keys that would zoom lead back */
 	const char *typing;   /* the VM that is typed into, or NULL: command mode */
 	const char *detach;   /* name of the key that leaves typing: "C-]" */
 	const char *question; /* the whole text of it, waiting for y or n, or NULL */

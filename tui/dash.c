@@ -175,7 +175,7 @@ static void command_key(struct dash *d, struct view *v, uint32_t key, unsigned m
 	}
 	char name[KEY_NAME_SIZE];
 	key_name(key, mods, name);
-	if (v->vm && v->vm->status.state == VM_READY)
+	if (!d->in_feed && v->vm && v->vm->status.state == VM_READY)
 		dash_noticef(d, "%s does nothing here; Enter types into %s, ? shows all keys", name,
 		             d->selected);
 	else
@@ -245,6 +245,7 @@ static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
 	    .context = d->in_feed ? KEYS_FEED : KEYS_LIST,
 	    .useless = useless_actions(d, v),
 	    .only_console = v->vm && v->vm->status.state != VM_READY,
+	    .zoomed = d->zoomed,
 	    .typing = d->typing ? d->selected : NULL,
 	    .detach = d->detach_name,
 	    .notice = d->notice[0] ? d->notice : NULL,

@@ -135,19 +135,29 @@ static int body_rows(int rows)
 	return rows >= 5 ? rows - 2 : rows >= 3 ? rows - 1 : rows;
 }
 
+/* No row stays empty below the last VM while others are hidden above. */
+static size_t fill_up(const struct list_view *v, size_t top, int room)
+{
+	for (size_t i = top; i < v->model->vm_count && room >= 0; i++)
+		room -= height_of(v->model->vms[i]);
+	while (top > 0 && room >= height_of(v->model->vms[top - 1]))
+		room -= height_of(v->model->vms[--top]);
+	return top;
+}
+
 size_t list_view_scroll(const struct list_view *v, int rows)
 {
 	if (v->model->vm_count == 0)
 		return 0;
 	size_t selected = v->selected < v->model->vm_count ? v->selected : 0;
-	if (v->top >= selected)
-		return selected;
 	int room = body_rows(rows);
+	if (v->top >= selected)
+		return fill_up(v, selected, room);
 	size_t top = selected;
 	room -= height_of(v->model->vms[top]);
 	while (top > v->top && room >= height_of(v->model->vms[top - 1]))
 		room -= height_of(v->model->vms[--top]);
-	return top;
+	return fill_up(v, top, body_rows(rows));
 }
 
 size_t list_view_page(const struct list_view *v, int rows)

@@ -83,7 +83,12 @@ static void draw_story(struct canvas *c, struct rect r, const struct pane_view *
 	int used = canvas_wrap(c, inner, style, text) + 1;
 	inner.row += used;
 	inner.rows -= used;
-	if (inner.rows < 2 || !v->model->pane.console[0])
+	if (!v->model->pane.console[0]) {
+		if (v->vm->status.state == VM_FAILED)
+			canvas_text(c, inner, 0, STYLE_MUTED, "Its console is empty.");
+		return;
+	}
+	if (inner.rows < 2)
 		return;
 	canvas_text(c, inner, 0, STYLE_HEADING, "Last lines of its console:");
 	inner.row++;

@@ -378,6 +378,32 @@ static void long_questions_are_read_whole(void **state)
 	assert_int_equal(count, 280 + 1); /* and that of "example" */
 }
 
+static void escape_leads_back(void **state)
+{
+	struct world *w = *state;
+	dash_resize(w->dash, 20, 90);
+	press(w, "j j z");
+	assert_false(shows(w, "alpha"));
+	press(w, "Escape"); /* nothing of the list was scrolled away while it was hidden */
+	assert_true(shows(w, "alpha  "));
+	assert_true(shows(w, "beta  "));
+	press(w, "Escape");
+	assert_false(shows(w, "does nothing"));
+}
+
+static void failed_without_a_console_says_so(void **state)
+{
+	struct world *w = *state;
+	w->vms[0].status.state = VM_FAILED;
+	w->model.pane.link = PANE_NONE;
+	w->model.pane.console = "";
+	dash_resize(w->dash, 20, 90);
+	press(w, "Enter");
+	assert_true(shows(w, "Its console is empty."));
+	press(w, "Escape");
+	assert_true(shows(w, "beta  "));
+}
+
 static void stop_asks(void **state)
 {
 	struct world *w = *state;
@@ -490,6 +516,8 @@ int main(void)
 	    T(allow_means_what_was_read),
 	    T(only_plain_hosts_can_be_allowed),
 	    T(long_questions_are_read_whole),
+	    T(escape_leads_back),
+	    T(failed_without_a_console_says_so),
 	    T(stop_asks),
 	    T(the_feed_stays_under_the_cursor),
 	    T(old_rows_may_go_away),
