@@ -159,7 +159,6 @@ shows() { console capture-pane -p -t dash | grep -Eq -- "$1"; }
 check 'the dashboard shows alpha' wait_for 20 shows 'alpha +.* ready'
 check 'and beta' wait_for 20 shows 'beta +.* ready'
 denied_of() { console capture-pane -p -t dash | sed -n "s/│.*//; s/.* $1  *. ready  *[^ ]*  *\\([0-9][0-9]*\\) .*/\\1/p"; }
-denied_before=$(denied_of alpha)
 unlike "$(console capture-pane -p -t dash)" 'watched.test' 'nothing of a host that was not asked for'
 for vm in alpha beta; do
 	in_vm $vm curl -sS "https://watched-$vm.test/" >/dev/null 2>&1
@@ -170,7 +169,9 @@ feed() { console capture-pane -p -t dash | sed -n '/Denied/,$p'; }
 is "$(feed | grep -o 'watched-[a-z]*' | tr '\n' ' ')" 'watched-alpha watched-beta ' 'the newest is the last'
 like "$(feed)" 'Denied [0-9]+' 'under the title of what was denied'
 unlike "$(feed)" 'alpha +allowed.test:443' 'where no allowed request stands'
-is "$(denied_of alpha)" $((denied_before + 1)) 'and the VM is counted one more'
+# The count comes from the supervisor and the feed from the log: they agree, but not at the same moment.
+counts_all() { [ "$(denied_of alpha)" = "$(grep -c '"ev":"deny"' "$XDG_STATE_HOME/ccvm/alpha/audit.jsonl")" ]; }
+check 'and each refusal of the VM is counted' wait_for 10 counts_all
 console send-keys -t dash q
 check 'q leaves' wait_for 10 shows CLOSED
 
