@@ -2,10 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/escape.h"
 #include "core/base/mem.h"
 #include "core/loop/timer.h"
 #include "core/supervisor/guest_link.h"
@@ -35,13 +33,10 @@ static void tell(struct agent_ask *a, const struct wire_agent_pong *pong, const 
 /* The guest's reason against it. */
 static bool on_refused(struct agent_ask *a, const struct frame *f, struct err *e)
 {
-	struct wire_error m;
-	if (!wire_get_error(f->body, &m, e))
-		return false;
-	char safe[WIRE_TEXT_MAX];
-	escape_text(safe, sizeof(safe), m.text, strlen(m.text));
 	struct err said = ERR_INIT;
-	err_set(&said, ERR_INTERNAL, "the guest says: %s", safe);
+	if (!guest_refusal(f, &said, e))
+		return false;
+	err_wrap(&said, "the guest says");
 	tell(a, NULL, &said);
 	return true;
 }

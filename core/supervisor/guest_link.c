@@ -36,6 +36,18 @@ struct guest_link {
 	void *arg;
 };
 
+bool guest_refusal(const struct frame *f, struct err *said, struct err *e)
+{
+	struct wire_error m;
+	char safe[WIRE_TEXT_MAX];
+	if (!wire_get_error(f->body, &m, e))
+		return false;
+	escape_text(safe, sizeof(safe), m.text, strlen(m.text));
+	bool known = m.kind > ERR_NONE && m.kind < ERR_KIND_COUNT;
+	err_set(said, known ? (enum err_kind)m.kind : ERR_INTERNAL, "%s", safe);
+	return true;
+}
+
 void guest_incident(const char *what, const struct err *e)
 {
 	log_warn("incident: the guest broke the protocol on %s: %s", what, e->msg);

@@ -47,6 +47,9 @@ size_t guest_link_room(const struct guest_link *l);
 void guest_link_pause(struct guest_link *l);
 void guest_link_resume(struct guest_link *l);
 
+/* Reads the ERROR with which the guest refuses a request: its kind and its text, escaped, in `said`. False with `e`: the
+ * message is malformed. */
+bool guest_refusal(const struct frame *f, struct err *said, struct err *e) MUST_USE;
 /* Says in the log that the guest broke the protocol on `what` ("port 9001"). */
 void guest_incident(const char *what, const struct err *e);
 

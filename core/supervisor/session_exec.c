@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/escape.h"
 #include "core/base/mem.h"
 #include "core/supervisor/guest_link.h"
 #include "core/supervisor/session_internal.h"
@@ -59,14 +58,9 @@ static bool on_spawned(struct session_exec *x, const struct frame *f, struct err
 
 static bool on_refused(struct session_exec *x, const struct frame *f, struct err *e)
 {
-	struct wire_error m;
-	if (!wire_get_error(f->body, &m, e))
-		return false;
-	char safe[WIRE_TEXT_MAX];
-	escape_text(safe, sizeof(safe), m.text, strlen(m.text));
 	struct err said = ERR_INIT;
-	bool known = m.kind > ERR_NONE && m.kind < ERR_KIND_COUNT;
-	err_set(&said, known ? (enum err_kind)m.kind : ERR_INTERNAL, "%s", safe);
+	if (!guest_refusal(f, &said, e))
+		return false;
 	session_answer_err(x->session, x->id, &said);
 	end_exec(x);
 	return true;

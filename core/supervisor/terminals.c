@@ -12,7 +12,6 @@
 #include <string.h>
 #include <uv.h>
 
-#include "core/base/escape.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
 #include "core/loop/loop.h"
@@ -143,14 +142,9 @@ static bool on_spawned(struct terminal *t, const struct frame *f, struct err *e)
 
 static bool on_refused(struct terminal *t, const struct frame *f, struct err *e)
 {
-	struct wire_error m;
-	if (!wire_get_error(f->body, &m, e))
-		return false;
-	char safe[WIRE_TEXT_MAX];
-	escape_text(safe, sizeof(safe), m.text, strlen(m.text));
 	struct err said = ERR_INIT;
-	bool known = m.kind > ERR_NONE && m.kind < ERR_KIND_COUNT;
-	err_set(&said, known ? (enum err_kind)m.kind : ERR_INTERNAL, "%s", safe);
+	if (!guest_refusal(f, &said, e))
+		return false;
 	end_failed(t, &said);
 	return true;
 }
