@@ -58,7 +58,7 @@ static void whole_command_line_under_tcg(void **state)
 	    "-accel tcg,tb-size=256 -cpu max -smp 2 -m 512M "
 	    "-object memory-backend-memfd,id=ram,size=512M,share=on -bios /fw.bin "
 	    "-kernel /i/kernel -initrd /i/initramfs "
-	    "-append console=ttyS0 quiet panic=-1 cryptomgr.notests rcupdate.rcu_expedited=1 ccvm.name=alpha "
+	    "-append console=ttyS0 quiet panic=-1 cryptomgr.notests ccvm.name=alpha "
 	    "-blockdev driver=raw,node-name=layer0,read-only=on,file.driver=file,file.locking=off,"
 	    "file.filename=/i/base.sqfs "
 	    "-device virtio-blk-pci,drive=layer0,serial=layer0,addr=0x08,disable-legacy=on "
@@ -118,8 +118,7 @@ static void the_most_that_is_allowed_fits(void **state)
 	path[0] = '/';
 	path[sizeof(path) - 1] = '\0';
 	memset(cmdline, 'x', sizeof(cmdline) - 1);
-	cmdline[sizeof(cmdline) - 1 -
-	        sizeof("console=ttyS0 quiet panic=-1 cryptomgr.notests rcupdate.rcu_expedited=1")] = '\0';
+	cmdline[sizeof(cmdline) - 1 - sizeof("console=ttyS0 quiet panic=-1 cryptomgr.notests")] = '\0';
 	for (size_t i = 0; i < BACKEND_LAYERS_MAX; i++)
 		spec.layers[i] = path;
 	spec.layer_count = BACKEND_LAYERS_MAX;
