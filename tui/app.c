@@ -189,7 +189,7 @@ static void allow(void *arg, const char *vm, const char *rule)
 	struct app *a = arg;
 	struct client *c = client_of(a, vm);
 	if (c)
-		client_allow(c, rule, on_answer, new_request(a, vm));
+		client_allow(c, rule, 0, on_answer, new_request(a, vm));
 }
 
 static void stop(void *arg, const char *vm)

@@ -21,9 +21,14 @@ static int change(struct cli *cli, struct args *args, enum rule_kind kind, call_
 	return CLI_OK;
 }
 
+static void allow_for_good(struct client *c, const char *rule, client_text_fn *done, void *arg)
+{
+	client_allow(c, rule, 0, done, arg);
+}
+
 static int run_allow(struct cli *cli, struct args *args)
 {
-	return change(cli, args, RULE_ALLOW, client_allow);
+	return change(cli, args, RULE_ALLOW, allow_for_good);
 }
 
 static int run_deny(struct cli *cli, struct args *args)

@@ -40,7 +40,7 @@ static void print_json(const struct vm_list *list)
 		cJSON_AddNumberToObject(o, "uptime_ms", (double)uptime_ms(vm, now));
 		cJSON_AddNumberToObject(o, "denied", vm->denied);
 		cJSON_AddNumberToObject(o, "tunnels", vm->tunnels);
-		cJSON_AddNumberToObject(o, "terminals", vm->terminals);
+		cJSON_AddNumberToObject(o, "terminals", vm->terminal_count);
 		cJSON_AddNumberToObject(o, "cpus", vm->cpus);
 		cJSON_AddNumberToObject(o, "memory_bytes", (double)vm->memory_bytes);
 		cJSON_AddNumberToObject(o, "supervisor_pid", vm->supervisor_pid);

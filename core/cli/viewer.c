@@ -181,7 +181,8 @@ static void on_input(void *arg, const struct input_event *ev)
 	case INPUT_KEY: on_key(v, ev->key, ev->mods); break;
 	case INPUT_PASTE: client_term_paste(v->term, ev->text.p, ev->text.len); break;
 	case INPUT_REPLY: v->caps.sync = ev->sync; break;
-	case INPUT_FOCUS: break;
+	case INPUT_FOCUS:
+	case INPUT_MOUSE: break;
 	}
 }
 

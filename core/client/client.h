@@ -60,12 +60,19 @@ void client_ping(struct client *c, client_ping_fn *done, void *arg);
 
 /* `text` is one line for people. */
 typedef void client_text_fn(void *arg, const char *text, const struct err *e);
-/* Answered once the proxy has the rule in force; text: the rule in canonical form and what happens. */
-void client_allow(struct client *c, const char *rule, client_text_fn *done, void *arg);
+/* Answered once the proxy has the rule in force; text: the rule in canonical form and what happens. seconds: how long
+ * it lives, 0 for good. */
+void client_allow(struct client *c, const char *rule, uint32_t seconds, client_text_fn *done, void *arg);
 void client_deny(struct client *c, const char *rule, client_text_fn *done, void *arg);
 /* Answered when the VM has stopped: by the guest itself within grace_ms, else by ending the VMM. A supervisor that goes
  * away during this has done what was asked: no error. */
 void client_stop(struct client *c, uint32_t grace_ms, client_text_fn *done, void *arg);
 void client_kill(struct client *c, client_text_fn *done, void *arg);
+/* The VM's CPUs stand still, or go on. */
+void client_pause_vm(struct client *c, bool paused, client_text_fn *done, void *arg);
+/* The operator has looked at what waits, at what was refused. */
+void client_seen(struct client *c, bool attention, bool denied, client_text_fn *done, void *arg);
+/* A signal for the program of a terminal: SIGHUP closes it. */
+void client_term_signal(struct client *c, uint32_t term, int signum, client_text_fn *done, void *arg);
 
 #endif

@@ -21,7 +21,10 @@ struct fleet_vm {
 	struct client
 	    *client;  /* borrowed: its watching connection (for allow, deny, stop, kill, ping), or NULL */
 	bool settled; /* status is from the supervisor or final; false: still asking */
+	bool hangs;   /* its supervisor lives but has not answered for FLEET_HANGS_MS */
 };
+
+#define FLEET_HANGS_MS 3000
 
 /* on_change comes from the loop, once for many changes; pointers from fleet_at are valid until the next turn of the loop.
  * Fails when the runtime folder is not safe to use. */

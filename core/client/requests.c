@@ -56,7 +56,6 @@ static bool read_status(const struct frame *f, const char *vm, struct vm_status 
 	    .ready_ms = (int64_t)m.ready_ms,
 	    .denied = m.denied,
 	    .tunnels = m.tunnels,
-	    .terminals = m.terminals,
 	    .supervisor_pid = m.supervisor_pid,
 	    .vmm_pid = m.vmm_pid,
 	    .cpus = m.cpus,
@@ -249,10 +248,10 @@ static void copy_rule(char out[WIRE_RULE_MAX + 1], const char *rule)
 		memcpy(out, rule, len + 1);
 }
 
-void client_allow(struct client *c, const char *rule, client_text_fn *done, void *arg)
+void client_allow(struct client *c, const char *rule, uint32_t seconds, client_text_fn *done, void *arg)
 {
 	struct request *r = begin(c, &RULE_OPS, CLIENT_TIMEOUT_MS, arg);
-	struct wire_allow m = {.rule = ""};
+	struct wire_allow m = {.seconds = seconds};
 	r->done.text = done;
 	copy_rule(m.rule, rule);
 	wire_put_allow(client_outgoing(c), r->talk.id, &m);

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/err.h"
+#include "core/term/keys.h"
 
 struct client;
 struct client_term;
@@ -20,9 +22,9 @@ struct screen;
 #define CLIENT_TERM_FIRST 0u          /* the VM's first terminal; a login shell is started when it has none */
 #define CLIENT_TERM_NEW   0xffffffffu /* a new one, running argv */
 
-struct client_term_spec { /* all borrowed during client_term_open */
-	uint32_t term;    /* CLIENT_TERM_FIRST, CLIENT_TERM_NEW or a number */
-	unsigned rows, cols;
+struct client_term_spec {    /* all borrowed during client_term_open */
+	uint32_t term;       /* CLIENT_TERM_FIRST, CLIENT_TERM_NEW or a number */
+	unsigned rows, cols; /* 0: watch it in whatever size it has */
 	const char *const
 	    *argv; /* NULL-terminated, or NULL: login shell; for CLIENT_TERM_NEW (and a first one) */
 	const char *const *env; /* or NULL */
@@ -53,9 +55,19 @@ bool client_term_is_open(const struct client_term *t);
  * term_key or a code point; mods: enum term_mod (core/term/keys.h). */
 void client_term_key(struct client_term *t, uint32_t key, unsigned mods);
 void client_term_text(struct client_term *t, const void *bytes, size_t len);
-/* One paste, bracketed by the supervisor when the guest asked for that (over 64 KiB: in several). False when it
- * is over 1 MiB or the connection is jammed. */
+/* One paste, bracketed by the supervisor when the guest asked for that. False when it is over 1 MiB or the connection is
+ * jammed. */
 bool client_term_paste(struct client_term *t, const void *bytes, size_t len);
+/* Reach the guest only if it asked for such events. */
+void client_term_mouse(struct client_term *t, const struct term_mouse *m);
+void client_term_focus(struct client_term *t, bool focused);
 void client_term_resize(struct client_term *t, unsigned rows, unsigned cols);
+
+/* The newest lines of the history with numbers below `before`, for transcript_prepend. `done` comes once, from the loop: how
+ * many lines, the number of the first, the piece (borrowed); or the error. Not after client_term_close. */
+typedef void client_lines_fn(void *arg, uint64_t first, uint32_t count, struct bytes lines,
+                             const struct err *e);
+void client_term_history(struct client_term *t, uint64_t before, uint32_t most, client_lines_fn *done,
+                         void *arg);
 
 #endif

@@ -75,7 +75,6 @@ static void put_status(struct session *s, uint32_t id)
 	    .ready_ms = (uint64_t)v->ready_ms,
 	    .denied = v->denied,
 	    .tunnels = v->tunnels,
-	    .terminals = v->terminals,
 	    .supervisor_pid = v->supervisor_pid,
 	    .vmm_pid = v->vmm_pid,
 	    .cpus = v->cpus,

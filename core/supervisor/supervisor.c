@@ -231,7 +231,7 @@ static void on_audit(void *arg, uint32_t denied, uint32_t tunnels)
 static void on_terminal_count(void *arg, uint32_t count)
 {
 	struct supervisor *s = arg;
-	board_edit(s->board)->terminals = count;
+	board_edit(s->board)->terminal_count = count;
 	board_changed(s->board);
 }
 

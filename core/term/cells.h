@@ -64,8 +64,9 @@ struct cell {
 	uint32_t code; /* 0: nothing was written here; a code point; or CELL_CLUSTER | index */
 	uint32_t fg, bg, ul;
 	uint16_t attrs; /* enum cell_attr */
-	uint8_t width;  /* enum cell_width */
-	uint8_t pad;    /* 0, so that cells may be compared with memcmp */
+	/* No padding: cells are compared with memcmp. */
+	uint16_t width : 2; /* enum cell_width */
+	uint16_t link : 14; /* 0: none, else the number of a hyperlink in the table of the clusters */
 };
 
 #define CELL_CLUSTER       0x80000000u
@@ -87,12 +88,21 @@ enum term_mode {
 	TERM_BRACKETED_PASTE = 1 << 3,
 	TERM_FOCUS_EVENTS = 1 << 4,
 	TERM_ALT_SCREEN = 1 << 5,
-	TERM_REVERSE_VIDEO = 1 << 6, /* ?5: draw every cell the other way round */
-	TERM_MOUSE_CLICK = 1 << 7,   /* ?1000 */
-	TERM_MOUSE_DRAG = 1 << 8,    /* ?1002 */
-	TERM_MOUSE_MOVE = 1 << 9,    /* ?1003 */
-	TERM_MOUSE_SGR = 1 << 10,    /* ?1006 */
-	TERM_MODE_ALL = 0x7ff
+	TERM_REVERSE_VIDEO = 1 << 6,      /* ?5: draw every cell the other way round */
+	TERM_MOUSE_CLICK = 1 << 7,        /* ?1000 */
+	TERM_MOUSE_DRAG = 1 << 8,         /* ?1002 */
+	TERM_MOUSE_MOVE = 1 << 9,         /* ?1003 */
+	TERM_MOUSE_SGR = 1 << 10,         /* ?1006 */
+	TERM_KEYS_DISAMBIGUATE = 1 << 11, /* kitty's CSI > 1 u */
+	TERM_MODE_ALL = 0xfff
+};
+
+/* What is known of a row beside its cells. */
+enum row_flag {
+	ROW_WRAPPED =
+	    1 << 0, /* its last cell was followed by the first of the next row without a line break */
+	ROW_PROMPT = 1 << 1, /* a prompt begins here (OSC 133;A) */
+	ROW_FLAG_ALL = 3
 };
 
 enum cursor_shape { CURSOR_DEFAULT, CURSOR_BLOCK, CURSOR_UNDERLINE, CURSOR_BAR };

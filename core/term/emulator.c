@@ -81,8 +81,14 @@ void state_set_title(struct emulator *e, const char *title)
 		return;
 	memmove(e->title, title, strlen(title) + 1);
 	e->title_stamp = e->generation;
-	if (e->ops.on_title != NULL)
-		e->ops.on_title(e->arg, e->title);
+	state_event(e, EMULATOR_TITLE, 0, 0, e->title);
+}
+
+void state_event(struct emulator *e, enum emulator_event_kind kind, int value, int percent, const char *text)
+{
+	struct emulator_event ev = {.kind = kind, .value = value, .percent = percent, .text = text};
+	if (e->ops.on_event != NULL)
+		e->ops.on_event(e->arg, &ev);
 }
 
 void state_touch_all(struct emulator *e)
@@ -339,8 +345,9 @@ unsigned emulator_history_count(const struct emulator *e)
 }
 
 size_t emulator_history_row(const struct emulator *e, unsigned index, struct cell *out, size_t most,
-                            struct clusters *clusters)
+                            struct clusters *clusters, unsigned *flags)
 {
+	*flags = 0;
 	return scrollback_line(e->history, index, out, most, clusters);
 }
 

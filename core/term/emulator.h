@@ -19,20 +19,37 @@
 #include "core/base/check.h"
 #include "core/term/cells.h"
 #include "core/term/clusters.h"
+#include "core/term/keys.h"
 
 struct emulator;
 
 #define EMULATOR_SCROLLBACK_DEFAULT 10000 /* lines */
 #define EMULATOR_HOLD_MS            150   /* the longest time that synchronised output delays drawing */
 
+/* What a program says about itself in its output. Texts are printable UTF-8 of at most 200 bytes. */
+enum emulator_event_kind {
+	EMULATOR_BELL,
+	EMULATOR_TITLE,       /* text; also in emulator_title */
+	EMULATOR_NOTICE,      /* OSC 9, 777, 99: text */
+	EMULATOR_PROGRESS,    /* OSC 9;4: value 0 none, 1 at `percent`, 2 error, 3 busy, 4 paused */
+	EMULATOR_PROMPT,      /* OSC 133;A: a shell asks for a command */
+	EMULATOR_COMMAND,     /* OSC 133;C: it runs one */
+	EMULATOR_COMMAND_DONE /* OSC 133;D: value is its exit status */
+};
+struct emulator_event {
+	enum emulator_event_kind kind;
+	int value, percent;
+	const char *text; /* borrowed; never NULL */
+};
+
 /* Callbacks fire from inside emulator_* calls and must not call back into the emulator. Any may be NULL. */
 struct emulator_ops {
 	/* Bytes for the guest's pty, in order; borrowed. */
 	void (*write_reply)(void *arg, const uint8_t *bytes, size_t len);
-	void (*on_bell)(void *arg);
-	/* Printable UTF-8, at most TERM_TITLE_MAX bytes; also in emulator_title. */
-	void (*on_title)(void *arg, const char *title);
+	/* At most EMULATOR_EVENTS_MOST in one call of emulator_write; more are dropped. */
+	void (*on_event)(void *arg, const struct emulator_event *ev);
 };
+#define EMULATOR_EVENTS_MOST 32
 
 /* Sizes are clamped to TERM_*_MIN..MAX here and in emulator_resize. Never NULL. `ops` is copied, `arg` kept. */
 struct emulator *emulator_create(unsigned rows, unsigned cols, const struct emulator_ops *ops,
@@ -54,6 +71,7 @@ void emulator_reset(struct emulator *e);
  * and gets its brackets only if the guest asked for them. emulator_paste is one whole paste; for a long one call
  * emulator_paste_part with first and last set on the outer pieces. */
 void emulator_key(struct emulator *e, uint32_t key, unsigned mods);
+void emulator_mouse(struct emulator *e, const struct term_mouse *m); /* sent only if the guest asked for it */
 void emulator_text(struct emulator *e, const void *utf8, size_t len);
 void emulator_paste(struct emulator *e, const void *bytes, size_t len);
 void emulator_paste_part(struct emulator *e, const void *bytes, size_t len, bool first, bool last);
@@ -71,6 +89,7 @@ uint32_t emulator_bells(const struct emulator *e);       /* counted since the st
 /* The cells of a row: *used (at most cols) of them, the rest is blank. Valid until the next call that writes. */
 const struct cell *emulator_row(const struct emulator *e, unsigned row, unsigned *used);
 uint64_t emulator_row_stamp(const struct emulator *e, unsigned row);
+unsigned emulator_row_flags(const struct emulator *e, unsigned row); /* enum row_flag */
 const struct clusters *emulator_clusters(const struct emulator *e);
 
 /* Synchronised output (mode 2026): the guest is in the middle of a frame. Milliseconds to wait before drawing,
@@ -78,10 +97,14 @@ const struct clusters *emulator_clusters(const struct emulator *e);
 uint64_t emulator_hold_ms(struct emulator *e, uint64_t now_ms);
 
 /* Scrollback: lines that left the top of the primary screen. 0 is the oldest. emulator_history_row writes at most
- * `most` cells and returns how many; their clusters are interned in `clusters` (the caller's). */
+ * `most` cells and returns how many; their clusters are interned in `clusters` (the caller's).
+ *
+ * Lines have numbers that stay: emulator_history_first is that of the oldest line kept, and grows when it goes away; row 0
+ * of the primary screen has the number first + count. A line that comes back onto a taller screen keeps its number. */
 unsigned emulator_history_count(const struct emulator *e);
+uint64_t emulator_history_first(const struct emulator *e);
 size_t emulator_history_row(const struct emulator *e, unsigned index, struct cell *out, size_t most,
-                            struct clusters *clusters);
+                            struct clusters *clusters, unsigned *flags);
 /* Bytes that this terminal holds, for figures and limits. */
 size_t emulator_memory(const struct emulator *e);
 

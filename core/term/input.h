@@ -2,7 +2,7 @@
  *
  * Bytes may come in any pieces. A lone ESC and the start of a sequence look the same, so after input_feed ask
  * input_wait_ms; when it is not 0 and no byte came for that long, call input_timeout. Replies of the terminal to
- * queries and mouse reports never come out as keys. */
+ * queries never come out as keys. */
 #ifndef CCVM_TERM_INPUT_H
 #define CCVM_TERM_INPUT_H
 
@@ -21,6 +21,7 @@ enum input_kind {
 	INPUT_KEY,   /* key and mods: enum term_key or a code point (Ctrl-A is 'a' with TERM_CTRL) */
 	INPUT_PASTE, /* text: raw bytes of a bracketed paste, first and last mark its ends */
 	INPUT_FOCUS, /* focused */
+	INPUT_MOUSE, /* mouse */
 	INPUT_REPLY  /* the terminal answered that it has synchronised output (mode 2026): sync */
 };
 
@@ -31,6 +32,7 @@ struct input_event {
 	struct bytes text; /* borrowed during the callback */
 	bool first, last;
 	bool focused;
+	struct term_mouse mouse;
 	bool sync;
 };
 

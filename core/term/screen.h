@@ -15,12 +15,15 @@ struct screen {
 	uint16_t rows, cols;
 	struct cell *cells; /* owned: rows * cols, row by row */
 	bool *changed;      /* owned: per row, set by whoever changes it, cleared by screen_clear_changed */
+	uint8_t *flags;     /* owned: per row, enum row_flag */
 	struct clusters clusters;
 	struct term_cursor cursor;
 	unsigned modes; /* enum term_mode */
 	char title[TERM_TITLE_MAX + 1];
 	uint32_t bells;
-	uint32_t history;    /* lines in the scrollback */
+	uint32_t history; /* lines in the scrollback, */
+	uint64_t
+	    history_first;   /* and the number of the oldest one: row 0 is number history_first + history */
 	uint64_t generation; /* of the last update; 0: none yet */
 	bool whole;          /* false between the parts of an update that came in several */
 };

@@ -106,8 +106,7 @@ static void on_control(void *arg, uint8_t c)
 	struct emulator *e = arg;
 	if (c == 0x07) {
 		e->bells++;
-		if (e->ops.on_bell != NULL)
-			e->ops.on_bell(e->arg);
+		state_event(e, EMULATOR_BELL, 0, 0, "");
 		return;
 	}
 	e->charsets.active = c == 0x0e ? 1 : 0;

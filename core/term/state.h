@@ -77,6 +77,7 @@ struct emulator {
 void state_reply(struct emulator *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void state_set_title(struct emulator *e, const char *title);
 void state_touch_all(struct emulator *e);
+void state_event(struct emulator *e, enum emulator_event_kind kind, int value, int percent, const char *text);
 
 /* sequences.c: the callbacks of the filter. */
 extern const struct filter_ops SEQUENCE_OPS;

@@ -52,6 +52,57 @@ struct vm_spec {
 /* Limits and words; the error names the field. */
 bool vm_spec_check(const struct vm_spec *s, struct err *e) MUST_USE;
 
+/* Does it need the operator? What a guest says is untrusted: it may colour a row, never cause an action on the VM. */
+enum vm_attention_state {
+	ATTENTION_NONE,     /* nothing is known */
+	ATTENTION_WORKING,  /* busy by itself */
+	ATTENTION_WAITING,  /* wants the operator */
+	ATTENTION_IDLE,     /* nothing to do */
+	ATTENTION_FINISHED, /* done with what it had to do */
+	ATTENTION_FAILED,
+	ATTENTION_STATE_COUNT
+};
+
+/* How we know, best first. */
+enum vm_attention_source {
+	ATTENTION_BY_NOTHING,
+	ATTENTION_BY_HOOK,     /* the agent's own hooks, through the events port */
+	ATTENTION_BY_NOTICE,   /* OSC 9, 777, 99 */
+	ATTENTION_BY_PROGRESS, /* OSC 9;4 */
+	ATTENTION_BY_BELL,
+	ATTENTION_BY_PROMPT, /* OSC 133 */
+	ATTENTION_BY_TITLE,
+	ATTENTION_BY_EXIT,   /* its program ended */
+	ATTENTION_BY_OUTPUT, /* output, or silence: a guess */
+	ATTENTION_SOURCE_COUNT
+};
+
+struct vm_attention {
+	enum vm_attention_state state;
+	enum vm_attention_source source;
+	bool seen;      /* the operator has looked since */
+	int64_t at_ms;  /* wall clock of the change */
+	char text[201]; /* what it says itself, printable; "" */
+};
+
+const char *vm_attention_name(enum vm_attention_state s); /* "waiting" */
+bool vm_attention_parse(const char *name, enum vm_attention_state *out) MUST_USE;
+const char *vm_attention_source_name(enum vm_attention_source s); /* "hook" */
+/* The one of two that needs the operator more: unseen waiting, failed and finished, then working, then the rest. */
+const struct vm_attention *vm_attention_worse(const struct vm_attention *a, const struct vm_attention *b);
+
+#define VM_TERMINALS_MOST 32
+
+struct vm_terminal {
+	uint32_t number;
+	uint16_t rows, cols;
+	bool first; /* the one that is meant when none is named */
+	uint32_t watchers;
+	struct vm_attention attention;
+	char title[257];   /* what its program calls it; printable UTF-8; "" */
+	char command[129]; /* "claude", "sh -l" */
+};
+
 /* What is known of a VM now. */
 struct vm_status {
 	char name[VM_NAME_MAX + 1];
@@ -64,11 +115,17 @@ struct vm_status {
 	int64_t ready_ms;   /* wall clock of READY, 0: not yet */
 	uint32_t denied;    /* deny records in the audit log */
 	uint32_t tunnels;   /* open now */
-	uint32_t terminals;
 	uint32_t supervisor_pid, vmm_pid;
 	uint32_t cpus;
 	uint64_t memory_bytes;
-	uint64_t generation; /* grows with each change */
+	uint64_t generation;           /* grows with each change */
+	bool paused;                   /* its CPUs stand still */
+	struct vm_attention attention; /* the most urgent of its terminals and hooks */
+	uint32_t denied_seen;          /* `denied` when the operator last looked */
+	uint32_t cpu_permille;         /* of one CPU, over the last seconds; with the next two 0: not known */
+	uint64_t mem_used_kib, mem_total_kib;           /* as the guest sees it */
+	uint32_t terminal_count;                        /* 0 while nothing runs; not recorded on disk */
+	struct vm_terminal terminal[VM_TERMINALS_MOST]; /* by number */
 };
 
 #endif

@@ -17,7 +17,7 @@
 #include "core/base/parse.h" /* VM_NAME_MAX */
 
 #define WIRE_MAGIC 0x6363766du /* "ccvm" */
-#define WIRE_MAJOR 1 /* another major version gets one readable refusal, then the connection is closed */
+#define WIRE_MAJOR 2 /* another major version gets one readable refusal, then the connection is closed */
 #define WIRE_MINOR 0 /* additions that an older peer may ignore */
 
 #define WIRE_PORT_AGENT  9001 /* host to guest */
@@ -25,13 +25,15 @@
 #define WIRE_PORT_EVENTS 9003 /* guest to host: hello; later handoff, notify */
 #define WIRE_RELAY_PORT  3128 /* TCP on 127.0.0.1 in the guest, relayed to WIRE_PORT_EGRESS */
 
-#define WIRE_TEXT_MAX  400 /* an error or status text */
-#define WIRE_NAME_MAX  64
-#define WIRE_RULE_MAX  300 /* one policy rule as text */
-#define WIRE_PATH_MAX  1024
-#define WIRE_ARGV_MAX  (128 * 1024)      /* argv or environment: each string with its NUL, back to back */
-#define WIRE_DATA_MAX  (64 * 1024)       /* one piece of stdin, stdout, stderr or paste */
-#define WIRE_CELLS_MAX (4 * 1024 * 1024) /* one screen update */
+#define WIRE_TEXT_MAX      400 /* an error or status text */
+#define WIRE_NAME_MAX      64
+#define WIRE_RULE_MAX      300 /* one policy rule as text */
+#define WIRE_PATH_MAX      1024
+#define WIRE_ARGV_MAX      (128 * 1024)      /* argv or environment: each string with its NUL, back to back */
+#define WIRE_DATA_MAX      (64 * 1024)       /* one piece of stdin, stdout, stderr or paste */
+#define WIRE_CELLS_MAX     (4 * 1024 * 1024) /* one screen update */
+#define WIRE_LINES_MAX     (1024 * 1024)     /* one piece of a terminal's history */
+#define WIRE_TERMINALS_MAX (32 * 1024)       /* the terminals of one VM in its status */
 
 /* clang-format off */
 
@@ -52,12 +54,15 @@
 	M(AGENT_SPAWNED, agent_spawned, 103, 4) \
 	M(AGENT_SHUTDOWN, agent_shutdown, 104, 1) \
 	M(EVENT_READY, event_ready, 200, 512) \
+	M(EVENT_NOTIFY, event_notify, 201, 512) \
 	M(STATUS, status, 300, 1) \
-	M(STATUS_REPLY, status_reply, 301, 4096) \
+	M(STATUS_REPLY, status_reply, 301, 4096 + WIRE_TERMINALS_MAX) \
 	M(PONG, pong, 303, 1024) \
-	M(ALLOW, allow, 304, WIRE_RULE_MAX + 8) \
+	M(ALLOW, allow, 304, WIRE_RULE_MAX + 16) \
 	M(DENY, deny, 305, WIRE_RULE_MAX + 8) \
 	M(STOP, stop, 306, 8) \
+	M(PAUSE, pause, 309, 1) \
+	M(SEEN, seen, 310, 2) \
 	M(EXEC, exec, 308, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
 	M(TERM_OPEN, term_open, 320, 2 * WIRE_ARGV_MAX + WIRE_PATH_MAX + 64) \
 	M(TERM_OPENED, term_opened, 321, 4) \
@@ -67,7 +72,13 @@
 	M(TERM_TEXT, term_text, 325, WIRE_DATA_MAX + 16) \
 	M(TERM_PASTE, term_paste, 326, WIRE_DATA_MAX + 16) \
 	M(TERM_RESIZE, term_resize, 327, 8) \
-	M(TERM_LEAVE, term_leave, 328, 4)
+	M(TERM_LEAVE, term_leave, 328, 4) \
+	M(TERM_MOUSE, term_mouse, 329, 16) \
+	M(TERM_FOCUS, term_focus, 330, 5) \
+	M(TERM_HISTORY, term_history, 331, 16) \
+	M(TERM_LINES, term_lines, 332, WIRE_LINES_MAX + 64) \
+	M(TERM_SIGNAL, term_signal, 333, 5) \
+	M(TERMINAL_INFO, terminal_info, 340, 1024)
 
 /* E(NAME, name, number): messages without a body. */
 #define WIRE_EMPTY_MESSAGES(E) \
@@ -116,13 +127,27 @@
 #define WIRE_FIELDS_event_ready(U8, U16, U32, U64, TEXT, BLOB) \
 	TEXT(boot_id, 63) TEXT(kernel, 127) U64(uptime_ms) U8(relay_listening)
 
+/* A program in the guest says how it is doing (`ccvm-guest notify`). attention: enum vm_attention_state; term: the
+ * terminal it runs in (its CCVM_TERMINAL), 0: it does not know. Any number of them on a connection. */
+#define WIRE_FIELDS_event_notify(U8, U16, U32, U64, TEXT, BLOB) U8(attention) U32(term) TEXT(text, WIRE_TEXT_MAX)
+
 /* watch 1: a STATUS_REPLY with this id now and after each change, until the connection ends. */
 #define WIRE_FIELDS_status(U8, U16, U32, U64, TEXT, BLOB) U8(watch)
-/* state: enum vm_state. egress: enum vm_egress. started_ms: wall clock. reason: why it failed or what is broken. */
+/* state: enum vm_state. egress: enum vm_egress. started_ms: wall clock. reason: why it failed or what is broken.
+ * attention: the most urgent of the VM (enum vm_attention_state, enum vm_attention_source, wall clock). cpu_permille: of
+ * one CPU; it and the memory are 0 while not known. terminal_list: one TERMINAL_INFO frame each (id 0), in the order of
+ * their numbers. */
 #define WIRE_FIELDS_status_reply(U8, U16, U32, U64, TEXT, BLOB) \
 	TEXT(name, VM_NAME_MAX) U8(state) U8(egress) TEXT(reason, WIRE_TEXT_MAX) TEXT(backend, 31) \
-	TEXT(image, VM_NAME_MAX) U64(started_ms) U64(ready_ms) U32(denied) U32(tunnels) U32(terminals) \
-	U32(supervisor_pid) U32(vmm_pid) U32(cpus) U64(memory_bytes) U64(generation)
+	TEXT(image, VM_NAME_MAX) U64(started_ms) U64(ready_ms) U32(denied) U32(tunnels) \
+	U32(supervisor_pid) U32(vmm_pid) U32(cpus) U64(memory_bytes) U64(generation) U8(paused) \
+	U8(attention) U8(attention_source) U8(attention_seen) U64(attention_ms) TEXT(attention_text, 200) \
+	U32(denied_seen) U32(cpu_permille) U64(mem_used_kib) U64(mem_total_kib) BLOB(terminal_list, WIRE_TERMINALS_MAX)
+
+/* One terminal, inside STATUS_REPLY only. command: its program, for people. */
+#define WIRE_FIELDS_terminal_info(U8, U16, U32, U64, TEXT, BLOB) \
+	U32(number) U16(rows) U16(cols) U8(first) U32(watchers) U8(attention) U8(attention_source) U8(attention_seen) \
+	U64(attention_ms) TEXT(attention_text, 200) TEXT(title, 256) TEXT(command, 128)
 
 /* What the guest says of itself, and the host's half. rtt_us: the agent's answer time. */
 #define WIRE_FIELDS_pong(U8, U16, U32, U64, TEXT, BLOB) \
@@ -131,10 +156,16 @@
 	TEXT(text, WIRE_TEXT_MAX)
 
 /* Answered by OK (text: the rule in canonical form and what happens) once the proxy has it in force. */
-#define WIRE_FIELDS_allow(U8, U16, U32, U64, TEXT, BLOB) TEXT(rule, WIRE_RULE_MAX)
+/* seconds: how long the rule lives; 0: for good. */
+#define WIRE_FIELDS_allow(U8, U16, U32, U64, TEXT, BLOB) TEXT(rule, WIRE_RULE_MAX) U32(seconds)
 #define WIRE_FIELDS_deny(U8, U16, U32, U64, TEXT, BLOB)  TEXT(rule, WIRE_RULE_MAX)
 /* Answered by OK when the VM has stopped: by the guest itself within grace_ms, else by ending the VMM. */
 #define WIRE_FIELDS_stop(U8, U16, U32, U64, TEXT, BLOB) U32(grace_ms)
+/* The VM's CPUs stand still, or go on. Answered by OK. */
+#define WIRE_FIELDS_pause(U8, U16, U32, U64, TEXT, BLOB) U8(paused)
+/* The operator has looked: at what waits for attention, at what was refused. Kept with the VM, so that every console and
+ * the next one know. Answered by OK. */
+#define WIRE_FIELDS_seen(U8, U16, U32, U64, TEXT, BLOB) U8(attention) U8(denied)
 
 /* A program without a terminal: OK when it runs, then STDIN.. STDOUT.. EXIT with this request id. Closing the
  * connection ends the program. */
@@ -156,10 +187,22 @@
  * which knows the modes that the guest has set. No answer. */
 #define WIRE_FIELDS_term_key(U8, U16, U32, U64, TEXT, BLOB)  U32(term) U32(key) U8(mods)
 #define WIRE_FIELDS_term_text(U8, U16, U32, U64, TEXT, BLOB) U32(term) BLOB(text, WIRE_DATA_MAX)
-/* One paste of at most WIRE_DATA_MAX bytes; brackets are added when the guest asked for them. */
-#define WIRE_FIELDS_term_paste(U8, U16, U32, U64, TEXT, BLOB)  U32(term) BLOB(text, WIRE_DATA_MAX)
+/* A piece of a paste; first and last mark its ends, where brackets are added when the guest asked for them. */
+#define WIRE_FIELDS_term_paste(U8, U16, U32, U64, TEXT, BLOB)  U32(term) U8(first) U8(last) BLOB(text, WIRE_DATA_MAX)
 #define WIRE_FIELDS_term_resize(U8, U16, U32, U64, TEXT, BLOB) U32(term) U16(rows) U16(cols)
 #define WIRE_FIELDS_term_leave(U8, U16, U32, U64, TEXT, BLOB)  U32(term)
+/* kind: enum term_mouse_kind; button, mods, place: struct term_mouse (core/term/keys.h). Reaches the guest only if it asked
+ * for such events. */
+#define WIRE_FIELDS_term_mouse(U8, U16, U32, U64, TEXT, BLOB) \
+	U32(term) U8(kind) U8(button) U8(mods) U16(row) U16(col)
+#define WIRE_FIELDS_term_focus(U8, U16, U32, U64, TEXT, BLOB) U32(term) U8(focused)
+/* Asks for the newest lines of the history whose numbers are below `before` (see core/term/transcript.h). Answered by one
+ * TERM_LINES: as many of them as were asked for and fit, `lines` as in transcript.h; count 0: there are none (any more). */
+#define WIRE_FIELDS_term_history(U8, U16, U32, U64, TEXT, BLOB) U32(term) U64(before) U32(most)
+#define WIRE_FIELDS_term_lines(U8, U16, U32, U64, TEXT, BLOB) \
+	U32(term) U64(first) U32(count) BLOB(lines, WIRE_LINES_MAX)
+/* A signal for the terminal's program: how a terminal is closed. Answered by OK. */
+#define WIRE_FIELDS_term_signal(U8, U16, U32, U64, TEXT, BLOB) U32(term) U8(signum)
 
 /* clang-format on */
 

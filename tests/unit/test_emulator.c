@@ -412,7 +412,8 @@ static const char *history_line(struct term_test *t, unsigned index)
 {
 	struct cell cells[40];
 	struct clusters clusters = {0};
-	size_t used = emulator_history_row(t->e, index, cells, ARRAY_LEN(cells), &clusters);
+	unsigned flags;
+	size_t used = emulator_history_row(t->e, index, cells, ARRAY_LEN(cells), &clusters, &flags);
 	str_clear(&t->text);
 	for (size_t i = 0; i < used; i++) {
 		char text[CELL_UTF8_MAX];
