@@ -130,7 +130,7 @@ static void requests_wait_for_hello(void **state)
 	begin(&s, answer_allow);
 	s.fake.say_hello = false;
 	connect_client(&s);
-	client_allow(s.client, "pypi.example", on_text, &s);
+	client_allow(s.client, "pypi.example", 0, on_text, &s);
 	assert_true(loop_wait_flag(s.loop, &s.fake.hello_came));
 	loop_settle(s.loop);
 	assert_int_equal(s.fake.frames, 0);
@@ -239,7 +239,7 @@ static void another_major_version_is_refused(void **state)
 	begin(&s, NULL);
 	s.fake.say_hello = false;
 	connect_client(&s);
-	client_allow(s.client, "x.example", on_text, &s);
+	client_allow(s.client, "x.example", 0, on_text, &s);
 	assert_true(loop_wait_flag(s.loop, &s.fake.hello_came));
 	struct wire_hello m = {
 	    .magic = WIRE_MAGIC, .major = WIRE_MAJOR + 1, .role = "supervisor", .version = "9.9"};
@@ -285,7 +285,7 @@ static void nonsense_closes_the_connection(void **state)
 		struct scene s;
 		begin(&s, NULL);
 		connect_client(&s);
-		client_allow(s.client, "x.example", on_text, &s);
+		client_allow(s.client, "x.example", 0, on_text, &s);
 		assert_true(loop_wait_flag(s.loop, &s.opened));
 		buf_put(&s.fake.out, BAD[i].bytes, BAD[i].len);
 		fake_control_send(&s.fake);
