@@ -26,6 +26,12 @@
 	S(STATE_READY, "state.ready", 'r')                                         \
 	S(STATE_STOPPED, "state.stopped", 'o')                                     \
 	S(STATE_FAILED, "state.failed", 'f')                                       \
+	S(STATE_WAITING, "state.waiting", 'w') /* wants the operator */            \
+	S(STATE_WORKING, "state.working", 'W')                                     \
+	S(STATE_IDLE, "state.idle", 'i')                                           \
+	S(STATE_FINISHED, "state.finished", 'F')                                   \
+	S(STATE_SEEN, "state.seen", 'e') /* the operator has looked at it since */ \
+	S(MARKED, "marked", 'M')                                                   \
 	S(DENIED, "feed.denied", 'd')                                              \
 	S(NOTICE, "notice", 'n')                                                   \
 	S(MODE_COMMAND, "mode.command", 'c')                                       \
