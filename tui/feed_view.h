@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tui/canvas.h"
+#include "tui/feed_rows.h"
 #include "tui/model.h"
 
 /* Where the operator is in it. Zero is the start: following the newest. */
@@ -35,6 +36,7 @@ struct feed_view {
 	const struct model *model;
 	struct feed_window window;
 	bool focused;
+	const struct feed_rows *rows; /* after feed_rows_update; with it, `window` does not count */
 };
 
 /* `rule` may be empty: then the feed is folded into the one row of `r`. */

@@ -1,4 +1,7 @@
-/* The list of VMs: one row each with state, and a second row for whoever has something broken, which says what. */
+/* The list of VMs: one row each, a second row for whoever has something broken, which says what, and below the list what
+ * is known of the selected one and stands in no column.
+ *
+ * The order, and which VMs are there, is the model's: a filter and a sorting are only named here. */
 #ifndef CCVM_TUI_LIST_VIEW_H
 #define CCVM_TUI_LIST_VIEW_H
 
@@ -8,11 +11,32 @@
 #include "tui/canvas.h"
 #include "tui/model.h"
 
+enum list_column {
+	LIST_NAME,
+	LIST_STATE,
+	LIST_FOR, /* how long it is in that state */
+	LIST_CPU,
+	LIST_MEM,
+	LIST_DENIED, /* since the operator last looked */
+	LIST_UP,
+	LIST_TUNNELS,
+	LIST_BACKEND,
+	LIST_IMAGE,
+	LIST_COLUMN_COUNT,
+	LIST_NO_COLUMN = LIST_COLUMN_COUNT
+};
+const char *list_view_heading(enum list_column column); /* "STATE" */
+
 struct list_view {
 	const struct model *model;
 	size_t selected; /* index into model->vms; SIZE_MAX: none */
 	size_t top;      /* first VM shown; see list_view_scroll */
 	bool focused;
+	const bool *marked;      /* one for each VM of the model; NULL: none is marked */
+	enum list_column sorted; /* its heading says so; LIST_NO_COLUMN: none does */
+	const char *filter;      /* what is looked for; NULL or "": nothing */
+	size_t unfiltered;       /* how many VMs there are without the filter */
+	const char *new_vm_key;  /* for "no VMs": the key that makes one; NULL: there is none */
 };
 
 void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v);
