@@ -272,7 +272,7 @@ static void decide(struct conn *c)
 {
 	struct egress *g = c->g;
 	const struct rule *rule;
-	enum decision d = policy_decide(&g->policy, c->host, c->port, &rule);
+	enum decision d = policy_decide(&g->policy, c->host, c->port, clock_wall_ms(), &rule);
 	keep_rule(c, rule);
 	if (d != DECISION_ALLOW) {
 		refuse_why(c, d == DECISION_DENY ? AUDIT_DENY_RULE : AUDIT_NO_RULE);

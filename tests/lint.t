@@ -28,11 +28,11 @@ arrows() {
 	rule core/backend    'core/(backend|base|loop|vm)/'                            "$CURSES|$VTERM|$SSL|$INI"
 	rule core/image      'core/(image|base|loop|config)/'                          "$CURSES|$VTERM"
 	rule core/supervisor 'core/(supervisor|base|wire|loop|config|vm|term|audit|egress|backend|image)/' "$CURSES|$VTERM|$INI"
-	rule core/client     'core/(client|base|wire|loop|config|vm|term|audit)/'      "$CURSES|$VTERM|$SSL|$INI"
+	rule core/client     'core/(client|base|wire|loop|config|vm|term|audit|egress)/'     "$CURSES|$VTERM|$SSL|$INI"
 	rule core/cli        'core/(cli|client|base|loop|config|vm|term|audit|egress|image|backend)/' "$CURSES|$VTERM|$SSL|$INI"
 	rule proxy           '(proxy|core/(base|loop|audit|egress))/'                  "$CURSES|$VTERM|$INI"
 	rule guest           '(guest|core/(base|wire))/'                               "$UV|$CURSES|$VTERM|$SSL|$INI|$CJSON"
-	rule tui             '(tui|core/(client|base|loop|config|vm|term|audit|cli))/' "$VTERM|$SSL|$INI|$CJSON"
+	rule tui             '(tui|core/(client|base|loop|config|vm|term|audit|egress|cli))/' "$VTERM|$SSL|$INI|$CJSON"
 	# The terminal library and curses each live in one place only.
 	grep -lE '#[ \t]*include[ \t]*<vterm' $(sources) | grep -v '^core/term/' | sed 's|$|: libvterm lives in core/term|'
 	grep -lE "#[ \t]*include[ \t]*<($CURSES)" $(sources) | grep -Ev '^tui/(screen|input)\.' | sed 's|$|: curses lives in tui/screen|'

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 
 struct cursor {
 	const char *p, *end;
@@ -126,38 +127,6 @@ static bool read_value(struct cursor *c, struct value *v)
 
 /* ---- what the values mean ---- */
 
-static bool two_digits(const char *p, int lo, int hi, int *out)
-{
-	if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
-		return false;
-	*out = (p[0] - '0') * 10 + (p[1] - '0');
-	return *out >= lo && *out <= hi;
-}
-
-/* "2026-11-30T21:30:00.123Z" to milliseconds since 1970, by civil-date arithmetic. */
-static bool parse_time(const char *s, size_t len, int64_t *out)
-{
-	static const char SHAPE[] = "0000-00-00T00:00:00.000Z";
-	int century, year, month, day, hour, minute, second, tens;
-	if (len != sizeof(SHAPE) - 1)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (SHAPE[i] != '0' ? s[i] != SHAPE[i] : (s[i] < '0' || s[i] > '9'))
-			return false;
-	}
-	if (!two_digits(s, 0, 99, &century) || !two_digits(s + 2, 0, 99, &year) ||
-	    !two_digits(s + 5, 1, 12, &month) || !two_digits(s + 8, 1, 31, &day) ||
-	    !two_digits(s + 11, 0, 23, &hour) || !two_digits(s + 14, 0, 59, &minute) ||
-	    !two_digits(s + 17, 0, 60, &second) || !two_digits(s + 20, 0, 99, &tens))
-		return false;
-	/* Count years from March, so that the leap day is the last day of one. */
-	int64_t y = century * 100 + year - (month <= 2);
-	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	int64_t days = 365 * y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + day_of_year - 719468;
-	*out = ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + tens * 10 + (s[22] - '0');
-	return true;
-}
-
 typedef const char *name_fn(int value);
 
 static const char *event_name(int v)
@@ -273,7 +242,7 @@ static bool store_string(struct audit_record *r, const struct field *f, const st
 {
 	switch (f->kind) {
 	case FIELD_TEXT: return store_text(r, f, v);
-	case FIELD_TIME: return parse_time(v->text, v->len, &r->t_ms);
+	case FIELD_TIME: return clock_parse_rfc3339(v->text, v->len, &r->t_ms);
 	case FIELD_EVENT:
 	case FIELD_WHY:
 	case FIELD_END: return store_word(r, f, v);

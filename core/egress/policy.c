@@ -100,11 +100,18 @@ static bool same_pattern(const struct rule *a, const struct rule *b)
 	return a->below == b->below && strcmp(a->host, b->host) == 0;
 }
 
+static bool lives_longer(const struct rule *a, const struct rule *b)
+{
+	return b->until_s != 0 && (a->until_s == 0 || a->until_s > b->until_s);
+}
+
 /* An old rule that a new one takes the place of. */
 static bool contradicts(const struct rule *new, const struct rule *old)
 {
 	if (!same_pattern(new, old))
 		return false;
+	if (new->kind == RULE_ALLOW && old->kind == RULE_ALLOW)
+		return new->port == old->port &&lives_longer(new, old);
 	bool opposite = (new->kind == RULE_ALLOW && old->kind == RULE_DENY) ||
 	                (new->kind == RULE_DENY && old->kind == RULE_ALLOW);
 	if (opposite)
@@ -114,7 +121,8 @@ static bool contradicts(const struct rule *new, const struct rule *old)
 
 bool policy_apply(struct policy *p, const struct rule *rule, bool *changed, struct err *e)
 {
-	bool present = has(p, rule);
+	const struct rule *longer = rule->kind == RULE_ALLOW ? policy_find_allow(p, rule) : NULL;
+	bool present = has(p, rule) || (longer && lives_longer(longer, rule));
 	size_t kept = 0, before = p->count;
 	if (!present && p->count >= POLICY_MOST_RULES)
 		return err_set(e, ERR_LIMIT, "more than %d rules", POLICY_MOST_RULES);
@@ -135,12 +143,34 @@ bool policy_apply(struct policy *p, const struct rule *rule, bool *changed, stru
 	return true;
 }
 
-enum decision policy_decide(const struct policy *p, const char *host, uint16_t port, const struct rule **rule)
+bool policy_drop_dead(struct policy *p, int64_t wall_ms)
+{
+	size_t kept = 0, before = p->count;
+	for (size_t i = 0; i < before; i++) {
+		if (rule_is_alive(&p->rules[i], wall_ms))
+			p->rules[kept++] = p->rules[i];
+	}
+	p->count = kept;
+	return kept != before;
+}
+
+const struct rule *policy_find_allow(const struct policy *p, const struct rule *like)
+{
+	const struct rule *found = NULL;
+	for (size_t i = 0; i < p->count; i++) {
+		if (rule_same_target(&p->rules[i], like) && (!found || lives_longer(&p->rules[i], found)))
+			found = &p->rules[i];
+	}
+	return found;
+}
+
+enum decision policy_decide(const struct policy *p, const char *host, uint16_t port, int64_t wall_ms,
+                            const struct rule **rule)
 {
 	const struct rule *found = NULL;
 	for (size_t i = 0; i < p->count; i++) {
 		const struct rule *r = &p->rules[i];
-		if (r->kind == RULE_RESOLVE || !rule_matches(r, host, port))
+		if (r->kind == RULE_RESOLVE || !rule_matches(r, host, port) || !rule_is_alive(r, wall_ms))
 			continue;
 		if (!found || (r->kind == RULE_DENY && found->kind == RULE_ALLOW))
 			found = r;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/escape.h"
 
 static const char *const KIND_NAMES[] = {
@@ -149,6 +150,43 @@ static bool parse_resolve(struct word *text, struct rule *out, struct err *e)
 	return true;
 }
 
+#define TIME_LEN 20 /* "2026-12-01T10:20:00Z" */
+
+static void format_until(int64_t until_s, char out[CLOCK_RFC3339_SIZE])
+{
+	clock_rfc3339(out, until_s * 1000);
+	memcpy(out + TIME_LEN - 1, "Z", 2); /* whole seconds */
+}
+
+static bool parse_until(struct word w, int64_t *until_s)
+{
+	char text[CLOCK_RFC3339_SIZE], again[CLOCK_RFC3339_SIZE];
+	int64_t ms;
+	if (w.len != TIME_LEN || w.p[TIME_LEN - 1] != 'Z')
+		return false;
+	snprintf(text, sizeof(text), "%.*s.000Z", TIME_LEN - 1, w.p);
+	if (!clock_parse_rfc3339(text, TIME_LEN + 4, &ms) || ms <= 0)
+		return false;
+	format_until(ms / 1000, again);
+	*until_s = ms / 1000;
+	return memcmp(again, w.p, TIME_LEN) == 0; /* no 30th of February */
+}
+
+/* HOST[:PORT] of an allow or deny, and the [until TIME] of an allow. */
+static bool parse_decision(struct word *text, enum rule_kind kind, struct rule *out, struct err *e)
+{
+	struct word host = next_word(text);
+	if (!rule_parse_host(kind, host.p, host.len, out, e))
+		return false;
+	struct word after = *text, until = next_word(&after);
+	if (kind != RULE_ALLOW || until.len != 5 || memcmp(until.p, "until", 5) != 0)
+		return true;
+	struct word when = next_word(&after);
+	*text = after;
+	return parse_until(when, &out->until_s) ||
+	       refuse(e, when, "is no time; it is written 2026-12-01T10:20:00Z");
+}
+
 bool rule_parse(const char *text, size_t len, struct rule *out, struct err *e)
 {
 	struct word rest = {text, len};
@@ -160,14 +198,9 @@ bool rule_parse(const char *text, size_t len, struct rule *out, struct err *e)
 		kind++;
 	if (kind == RULE_KIND_COUNT)
 		return refuse(e, verb, "is no rule; a rule starts with allow, deny or resolve");
-	if (kind == RULE_RESOLVE) {
-		if (!parse_resolve(&rest, &r, e))
-			return false;
-	} else {
-		struct word host = next_word(&rest);
-		if (!rule_parse_host((enum rule_kind)kind, host.p, host.len, &r, e))
-			return false;
-	}
+	if (kind == RULE_RESOLVE ? !parse_resolve(&rest, &r, e)
+	                         : !parse_decision(&rest, (enum rule_kind)kind, &r, e))
+		return false;
 	struct word more = next_word(&rest);
 	if (more.len)
 		return refuse(e, more,
@@ -202,9 +235,11 @@ void rule_format_target(const struct rule *r, char *out)
 void rule_format(const struct rule *r, char *out)
 {
 	size_t n = (size_t)snprintf(out, RULE_TEXT_SIZE, "%s ", KIND_NAMES[r->kind]);
-	char target[RULE_TEXT_SIZE];
+	char target[RULE_TEXT_SIZE], until[CLOCK_RFC3339_SIZE] = "";
 	rule_format_target(r, target);
-	snprintf(out + n, RULE_TEXT_SIZE - n, "%s", target);
+	if (r->until_s)
+		format_until(r->until_s, until);
+	snprintf(out + n, RULE_TEXT_SIZE - n, "%s%s%s", target, r->until_s ? " until " : "", until);
 }
 
 bool rule_matches(const struct rule *r, const char *host, uint16_t port)
@@ -212,6 +247,12 @@ bool rule_matches(const struct rule *r, const char *host, uint16_t port)
 	if (r->kind != RULE_RESOLVE && r->port != RULE_ANY_PORT && r->port != port)
 		return false;
 	return r->below ? host_is_below(host, r->host) : strcmp(host, r->host) == 0;
+}
+
+bool rule_is_alive(const struct rule *r, int64_t wall_ms)
+{
+	int64_t left_ms = r->until_s * 1000 - wall_ms;
+	return r->until_s == 0 || (left_ms > 0 && left_ms <= (int64_t)RULE_LIFE_MOST_S * 1000);
 }
 
 static bool endpoint_equal(const union endpoint *a, const union endpoint *b)
@@ -224,9 +265,14 @@ static bool endpoint_equal(const union endpoint *a, const union endpoint *b)
 	       memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof(a->v6.sin6_addr)) == 0;
 }
 
-bool rule_equal(const struct rule *a, const struct rule *b)
+bool rule_same_target(const struct rule *a, const struct rule *b)
 {
 	if (a->kind != b->kind || a->below != b->below || a->port != b->port || strcmp(a->host, b->host) != 0)
 		return false;
 	return a->kind != RULE_RESOLVE || endpoint_equal(&a->endpoint, &b->endpoint);
+}
+
+bool rule_equal(const struct rule *a, const struct rule *b)
+{
+	return rule_same_target(a, b) && a->until_s == b->until_s;
 }

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/list.h"
 #include "core/base/log.h"
@@ -14,7 +16,8 @@
 struct policy_change {
 	struct list link;
 	struct rule rule;
-	char *before; /* owned: the file's text, once the change was written */
+	uint32_t seconds; /* of its life, from when it is made; 0: for good */
+	char *before;     /* owned: the file's text, once the change was written */
 	size_t before_len;
 	policy_change_fn *done; /* NULL: forgotten */
 	void *arg;
@@ -60,14 +63,46 @@ static void finish(struct live_policy *p, const char *text, const struct err *e)
 	free_change(c);
 }
 
-static void describe(const struct rule *rule, bool changed, char *out, size_t size)
+/* "10 minutes": whole units of the largest kind that says it exactly. */
+static void describe_life(uint32_t seconds, char *out, size_t size)
 {
-	char canonical[RULE_TEXT_SIZE];
-	rule_format(rule, canonical);
-	snprintf(out, size, "%s: %s", canonical,
-	         !changed                   ? "nothing to change"
-	         : rule->kind == RULE_ALLOW ? "in force"
-	                                    : "in force for new connections; open tunnels stay");
+	static const struct {
+		uint32_t seconds;
+		const char *name;
+	} UNITS[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+	size_t i = 0;
+	while (seconds % UNITS[i].seconds != 0)
+		i++;
+	uint32_t n = seconds / UNITS[i].seconds;
+	snprintf(out, size, "%u %s%s", n, UNITS[i].name, n == 1 ? "" : "s");
+}
+
+/* "10:20" of local time, with the date when that is not today. */
+static void describe_moment(int64_t until_s, char *out, size_t size)
+{
+	time_t now = (time_t)(clock_wall_ms() / 1000), until = (time_t)until_s;
+	struct tm today, then;
+	localtime_r(&now, &today);
+	localtime_r(&until, &then);
+	bool same_day = today.tm_year == then.tm_year && today.tm_yday == then.tm_yday;
+	strftime(out, size, same_day ? "%H:%M" : "%Y-%m-%d %H:%M", &then);
+}
+
+static void describe(const struct policy_change *c, bool changed, char *out, size_t size)
+{
+	char text[RULE_TEXT_SIZE], life[32], moment[32];
+	if (changed && c->rule.until_s) {
+		rule_format_target(&c->rule, text);
+		describe_life(c->seconds, life, sizeof(life));
+		describe_moment(c->rule.until_s, moment, sizeof(moment));
+		snprintf(out, size, "%s allowed for %s, until %s", text, life, moment);
+		return;
+	}
+	rule_format(&c->rule, text);
+	snprintf(out, size, "%s: %s", text,
+	         !changed                     ? "nothing to change"
+	         : c->rule.kind == RULE_ALLOW ? "in force"
+	                                      : "in force for new connections; open tunnels stay");
 }
 
 /* The text of the file with the rule applied, or NULL with the error. */
@@ -76,9 +111,16 @@ static char *new_text(struct live_policy *p, struct policy_change *c, bool *chan
 	struct policy policy;
 	policy_init(&policy);
 	char *text = NULL;
-	if (policy_parse(&policy, p->path, c->before, c->before_len, e) &&
-	    policy_apply(&policy, &c->rule, changed, e))
-		text = policy_format(&policy);
+	int64_t now_ms = clock_wall_ms();
+	if (c->seconds)
+		c->rule.until_s = now_ms / 1000 + c->seconds;
+	if (policy_parse(&policy, p->path, c->before, c->before_len, e)) {
+		policy_drop_dead(&policy, now_ms);
+		if (policy_apply(&policy, &c->rule, changed, e))
+			text = policy_format(&policy);
+	}
+	if (text && !*changed && c->rule.kind == RULE_ALLOW)
+		c->rule = *policy_find_allow(&policy, &c->rule); /* what holds, to be told */
 	policy_finish(&policy);
 	return text;
 }
@@ -96,7 +138,7 @@ static void start_first(struct live_policy *p)
 	}
 	if (!changed) {
 		char said[RULE_TEXT_SIZE + 80];
-		describe(&c->rule, false, said, sizeof(said));
+		describe(c, false, said, sizeof(said));
 		finish(p, said, NULL);
 		return;
 	}
@@ -157,7 +199,7 @@ void live_policy_proxy_line(struct live_policy *p, const char *line)
 		return;
 	} else if (!is_error) {
 		char said[RULE_TEXT_SIZE + 80];
-		describe(&c->rule, true, said, sizeof(said));
+		describe(c, true, said, sizeof(said));
 		finish(p, said, NULL);
 	} else {
 		struct err e = ERR_INIT;
@@ -167,11 +209,28 @@ void live_policy_proxy_line(struct live_policy *p, const char *line)
 	}
 }
 
+/* A file that cannot be read is left for the proxy to name. */
+static void drop_dead(const char *path)
+{
+	struct policy policy;
+	struct err e = ERR_INIT;
+	policy_init(&policy);
+	if (policy_load(&policy, path, &e) && policy_drop_dead(&policy, clock_wall_ms())) {
+		char *text FREE_ON_EXIT = policy_format(&policy);
+		if (fd_write_file(path, text, strlen(text), 0600, &e))
+			log_info("policy: rules whose time is over are gone");
+		else
+			log_warn("policy: %s", e.msg);
+	}
+	policy_finish(&policy);
+}
+
 struct live_policy *live_policy_create(struct loop *loop, const char *path, void (*tell_proxy)(void *arg),
                                        void *arg)
 {
 	struct live_policy *p = mem_alloc(sizeof(*p));
 	p->path = path;
+	drop_dead(path);
 	p->tell_proxy = tell_proxy;
 	p->arg = arg;
 	list_init(&p->queue);
@@ -193,17 +252,22 @@ void live_policy_destroy(struct live_policy *p)
 }
 
 struct policy_change *live_policy_change(struct live_policy *p, enum rule_kind kind, const char *text,
-                                         policy_change_fn *done, void *arg, struct err *e)
+                                         uint32_t seconds, policy_change_fn *done, void *arg, struct err *e)
 {
 	struct rule rule;
 	if (!rule_parse_host(kind, text, strlen(text), &rule, e))
 		return NULL;
+	if (seconds > RULE_LIFE_MOST_S) {
+		err_set(e, ERR_INVALID, "a rule with a time lives for 30 days at most");
+		return NULL;
+	}
 	if (p->count >= LIVE_POLICY_MOST) {
 		err_set(e, ERR_BUSY, "too many policy changes at once");
 		return NULL;
 	}
 	struct policy_change *c = mem_alloc(sizeof(*c));
 	c->rule = rule;
+	c->seconds = kind == RULE_ALLOW ? seconds : 0;
 	c->done = done;
 	c->arg = arg;
 	list_append(&p->queue, &c->link);

@@ -74,7 +74,8 @@ static void on_changed(void *arg, const char *text, const struct err *e)
 	end_ask(a);
 }
 
-static void change_policy(struct session *s, uint32_t id, enum rule_kind kind, const char *text)
+static void change_policy(struct session *s, uint32_t id, enum rule_kind kind, const char *text,
+                          uint32_t seconds)
 {
 	struct err why = ERR_INIT;
 	struct session_ask *a = NULL;
@@ -84,7 +85,7 @@ static void change_policy(struct session *s, uint32_t id, enum rule_kind kind, c
 	else
 		a = begin(s, id, ASK_POLICY, &why);
 	if (a) {
-		a->change = live_policy_change(s->host->policy, kind, text, on_changed, a, &why);
+		a->change = live_policy_change(s->host->policy, kind, text, seconds, on_changed, a, &why);
 		if (a->change)
 			return;
 		end_ask(a);
@@ -97,7 +98,7 @@ bool session_on_allow(struct session *s, const struct frame *f, struct err *e)
 	struct wire_allow m;
 	if (!wire_get_allow(f->body, &m, e))
 		return false;
-	change_policy(s, f->id, RULE_ALLOW, m.rule);
+	change_policy(s, f->id, RULE_ALLOW, m.rule, m.seconds);
 	return true;
 }
 
@@ -106,7 +107,7 @@ bool session_on_deny(struct session *s, const struct frame *f, struct err *e)
 	struct wire_deny m;
 	if (!wire_get_deny(f->body, &m, e))
 		return false;
-	change_policy(s, f->id, RULE_DENY, m.rule);
+	change_policy(s, f->id, RULE_DENY, m.rule, 0);
 	return true;
 }
 

@@ -17,11 +17,14 @@ static void check_rule(const struct policy *p, const struct rule *r)
 	if (r->kind == RULE_RESOLVE)
 		return;
 	uint16_t port = r->port == RULE_ANY_PORT ? 1 : r->port;
-	enum decision d = policy_decide(p, r->host, port, &by);
+	int64_t now_ms = r->until_s ? r->until_s * 1000 - 1 : 1; /* its last moment */
+	enum decision d = policy_decide(p, r->host, port, now_ms, &by);
 	if (r->below)
 		CHECK(!rule_matches(r, r->host, port));
 	else
 		CHECK(d == DECISION_DENY || (d == DECISION_ALLOW && r->kind == RULE_ALLOW));
+	if (r->until_s)
+		CHECK(!rule_is_alive(r, now_ms + 1));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,6 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(p.count == q.count);
 	for (size_t i = 0; i < p.count; i++)
 		CHECK(rule_equal(&p.rules[i], &q.rules[i]));
+	policy_drop_dead(&q, INT64_MAX / 2);
+	for (size_t i = 0; i < q.count; i++)
+		CHECK(q.rules[i].until_s == 0);
 	free(text);
 	policy_finish(&p);
 	policy_finish(&q);

@@ -9,6 +9,8 @@
 #include "core/egress/policy.h"
 #include "core/egress/rule.h"
 
+#define NOW_MS 1796120400000 /* 2026-12-01T10:20:00Z */
+
 static void names_are_normalised(void **state)
 {
 	(void)state;
@@ -227,11 +229,11 @@ static void decisions_follow_the_rules(void **state)
 	    {"a.test.evil.example", 443, DECISION_NO_RULE},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(ROWS); i++)
-		assert_int_equal(policy_decide(&p, ROWS[i].host, ROWS[i].port, NULL), ROWS[i].want);
+		assert_int_equal(policy_decide(&p, ROWS[i].host, ROWS[i].port, NOW_MS, NULL), ROWS[i].want);
 	const struct rule *r;
-	policy_decide(&p, "a.test", 8080, &r);
+	policy_decide(&p, "a.test", 8080, NOW_MS, &r);
 	assert_int_equal(r->kind, RULE_DENY);
-	policy_decide(&p, "q.test", 443, &r);
+	policy_decide(&p, "q.test", 443, NOW_MS, &r);
 	assert_null(r);
 	assert_non_null(policy_find_resolve(&p, "d.test"));
 	assert_null(policy_find_resolve(&p, "a.test"));
@@ -243,7 +245,7 @@ static void an_empty_policy_refuses_all(void **state)
 	(void)state;
 	struct policy p;
 	policy_of(&p, "");
-	assert_int_equal(policy_decide(&p, "a.test", 443, NULL), DECISION_NO_RULE);
+	assert_int_equal(policy_decide(&p, "a.test", 443, NOW_MS, NULL), DECISION_NO_RULE);
 	policy_of(&p, "\n  \n# nothing\n");
 	assert_int_equal(p.count, 0);
 	struct err e = ERR_INIT;
@@ -259,7 +261,8 @@ static void one_bad_line_spoils_the_text(void **state)
 	static const char BAD[] = "allow b.test\n\nallow *.com\nallow c.test\n";
 	assert_false(policy_parse(&p, "my.policy", BAD, sizeof(BAD) - 1, &e));
 	assert_non_null(strstr(e.msg, "my.policy:3: "));
-	assert_int_equal(policy_decide(&p, "a.test", 443, NULL), DECISION_ALLOW); /* the old one stays */
+	assert_int_equal(policy_decide(&p, "a.test", 443, NOW_MS, NULL),
+	                 DECISION_ALLOW); /* the old one stays */
 	err_clear(&e);
 	assert_false(policy_parse(&p, "p", "allow a.test\0", 13, &e)); /* a NUL is no blank */
 	err_clear(&e);
@@ -285,9 +288,9 @@ static void live_changes_take_the_place_of_their_opposite(void **state)
 	policy_of(&p, "allow a.test\nallow b.test\n");
 	apply(&p, "allow a.test", false);
 	apply(&p, "deny a.test", true);
-	assert_int_equal(policy_decide(&p, "a.test", 443, NULL), DECISION_DENY);
+	assert_int_equal(policy_decide(&p, "a.test", 443, NOW_MS, NULL), DECISION_DENY);
 	apply(&p, "allow a.test:443", true);
-	assert_int_equal(policy_decide(&p, "a.test", 443, NULL), DECISION_ALLOW);
+	assert_int_equal(policy_decide(&p, "a.test", 443, NOW_MS, NULL), DECISION_ALLOW);
 	apply(&p, "resolve a.test 127.0.0.1:1", true);
 	apply(&p, "resolve a.test 127.0.0.1:2", true);
 	apply(&p, "deny b.test:80", true);

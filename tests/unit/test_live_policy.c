@@ -63,12 +63,17 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void ask(struct rig *r, enum rule_kind kind, const char *text)
+static void ask_for(struct rig *r, enum rule_kind kind, const char *text, uint32_t seconds)
 {
 	struct err e = ERR_INIT;
 	r->done = false;
-	assert_non_null(live_policy_change(r->p, kind, text, on_done, r, &e));
+	assert_non_null(live_policy_change(r->p, kind, text, seconds, on_done, r, &e));
 	loop_settle(r->loop);
+}
+
+static void ask(struct rig *r, enum rule_kind kind, const char *text)
+{
+	ask_for(r, kind, text, 0);
 }
 
 static void expect_file(const struct rig *r, const char *want)
@@ -141,7 +146,7 @@ static void nothing_to_do_tells_nobody(void **state)
 	struct err e = ERR_INIT;
 	ask(r, RULE_ALLOW, "a.test:443");
 	expect_done(r, ERR_NONE, "nothing to change");
-	assert_null(live_policy_change(r->p, RULE_ALLOW, "*.test", on_done, r, &e));
+	assert_null(live_policy_change(r->p, RULE_ALLOW, "*.test", 0, on_done, r, &e));
 	assert_int_equal(e.kind, ERR_INVALID);
 	loop_settle(r->loop);
 	assert_int_equal(r->told, 0);
@@ -152,7 +157,7 @@ static void one_at_a_time(void **state)
 {
 	struct rig *r = *state;
 	struct err e = ERR_INIT;
-	struct policy_change *forgotten = live_policy_change(r->p, RULE_ALLOW, "b.test", on_done, r, &e);
+	struct policy_change *forgotten = live_policy_change(r->p, RULE_ALLOW, "b.test", 0, on_done, r, &e);
 	assert_non_null(forgotten);
 	policy_change_forget(forgotten);
 	ask(r, RULE_ALLOW, "c.test");
@@ -164,8 +169,8 @@ static void one_at_a_time(void **state)
 	live_policy_proxy_line(r->p, "policy ok 3");
 	expect_done(r, ERR_NONE, "c.test");
 	for (int i = 0; i < LIVE_POLICY_MOST; i++)
-		assert_non_null(live_policy_change(r->p, RULE_ALLOW, "d.test", on_done, r, &e));
-	assert_null(live_policy_change(r->p, RULE_ALLOW, "d.test", on_done, r, &e));
+		assert_non_null(live_policy_change(r->p, RULE_ALLOW, "d.test", 0, on_done, r, &e));
+	assert_null(live_policy_change(r->p, RULE_ALLOW, "d.test", 0, on_done, r, &e));
 	assert_int_equal(e.kind, ERR_BUSY);
 }
 
