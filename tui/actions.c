@@ -83,7 +83,7 @@ static void do_type(struct dash *d, struct view *v)
 		d->ops->reopen_pane(d->arg);
 	d->typing = true;
 	dash_place(d, v);
-	if (rect_is_empty(v->layout.pane)) {
+	if (rect_is_empty(v->layout.panes[0].body)) {
 		d->typing = false;
 		dash_notice(d, "too small to type");
 	}

@@ -106,7 +106,7 @@ void dash_place(const struct dash *d, struct view *v)
 	    .zoomed = d->zoomed,
 	};
 	layout_compute(&v->layout, &wish);
-	if (d->typing && rect_is_empty(v->layout.pane)) {
+	if (d->typing && rect_is_empty(v->layout.panes[0].body)) {
 		wish.zoomed = true; /* nobody types blindly */
 		layout_compute(&v->layout, &wish);
 	}
@@ -262,10 +262,10 @@ static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
 /* Where the line between list and pane meets the line above the feed. */
 static void draw_joint(const struct dash *d, struct canvas *c, const struct layout *l)
 {
-	const struct canvas_cell *at = canvas_at(c, l->feed_rule.row, l->border.col);
-	if (rect_is_empty(l->border) || rect_is_empty(l->feed_rule) || !at || at->cell.code != 0x2500)
+	const struct canvas_cell *at = canvas_at(c, l->feed_rule.row, l->panes[0].edge.col);
+	if (rect_is_empty(l->panes[0].edge) || rect_is_empty(l->feed_rule) || !at || at->cell.code != 0x2500)
 		return;
-	struct rect r = {.row = l->feed_rule.row, .col = l->border.col, .rows = 1, .cols = 1};
+	struct rect r = {.row = l->feed_rule.row, .col = l->panes[0].edge.col, .rows = 1, .cols = 1};
 	canvas_text(c, r, 0, STYLE_BORDER, d->typing ? "┸" : "┴");
 }
 
@@ -282,8 +282,12 @@ void dash_draw(struct dash *d, struct canvas *c)
 	list.top = d->list_top = list_view_scroll(&list, v.layout.list.rows);
 	list_view_draw(c, v.layout.list, &list);
 
-	struct pane_view pane = {.model = &v.model, .vm = v.vm, .typing = d->typing};
-	pane_view_draw(c, &v.layout, &pane);
+	struct pane_view pane = {.vm = v.vm,
+	                         .source = &v.model.pane,
+	                         .console = v.model.pane.console,
+	                         .now_ms = v.model.now_ms,
+	                         .typing = d->typing};
+	pane_view_draw(c, &v.layout, 0, &pane);
 
 	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
 	feed.window = feed_place_find(&d->feed, &v.model, dash_feed_rows(&v));
@@ -303,8 +307,8 @@ struct dash_pane dash_wanted_pane(struct dash *d)
 	if (!v.vm || v.vm->status.state != VM_READY)
 		return want;
 	snprintf(want.vm, sizeof(want.vm), "%s", v.vm->status.name);
-	want.rows = (unsigned)MAX(v.layout.pane.rows, 0);
-	want.cols = (unsigned)MAX(v.layout.pane.cols, 0);
+	want.rows = (unsigned)MAX(v.layout.panes[0].body.rows, 0);
+	want.cols = (unsigned)MAX(v.layout.panes[0].body.cols, 0);
 	return want;
 }
 

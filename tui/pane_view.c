@@ -30,7 +30,7 @@ static struct cell look_of(const struct screen *s, const struct cell *from, bool
 
 static void draw_screen(struct canvas *c, struct rect r, const struct pane_view *v, bool live)
 {
-	const struct screen *s = v->model->pane.screen;
+	const struct screen *s = v->source->screen;
 	int top = first_shown(s->cursor.row, s->rows, r.rows);
 	int left = first_shown(s->cursor.col, s->cols, r.cols);
 	int row = s->cursor.row - top, col = s->cursor.col - left;
@@ -83,7 +83,7 @@ static void draw_story(struct canvas *c, struct rect r, const struct pane_view *
 	int used = canvas_wrap(c, inner, style, text) + 1;
 	inner.row += used;
 	inner.rows -= used;
-	if (!v->model->pane.console[0]) {
+	if (!v->console || !v->console[0]) {
 		if (v->vm->status.state == VM_FAILED)
 			canvas_text(c, inner, 0, STYLE_MUTED, "Its console is empty.");
 		return;
@@ -93,14 +93,14 @@ static void draw_story(struct canvas *c, struct rect r, const struct pane_view *
 	canvas_text(c, inner, 0, STYLE_HEADING, "Last lines of its console:");
 	inner.row++;
 	inner.rows--;
-	draw_tail(c, inner, v->model->pane.console);
+	draw_tail(c, inner, v->console);
 }
 
 static void tell_state(struct canvas *c, struct rect r, const struct pane_view *v)
 {
 	const struct vm_status *s = &v->vm->status;
 	char age[WORDS_SIZE], text[WORDS_SIZE + 600];
-	words_duration(age, v->model->now_ms - s->started_ms);
+	words_duration(age, v->now_ms - s->started_ms);
 	const char *backend = s->backend[0] ? s->backend : "a backend still to be found";
 	switch (s->state) {
 	case VM_CREATING:
@@ -131,23 +131,23 @@ static void tell_state(struct canvas *c, struct rect r, const struct pane_view *
 
 static bool is_live(const struct pane_view *v)
 {
-	const struct pane_source *p = &v->model->pane;
-	return v->vm && p->link == PANE_LIVE && p->screen && strcmp(p->vm, v->vm->status.name) == 0;
+	const struct pane_source *p = v->source;
+	return v->vm && p && p->link == PANE_LIVE && p->screen && strcmp(p->vm, v->vm->status.name) == 0;
 }
 
 static bool has_ended(const struct pane_view *v)
 {
-	const struct pane_source *p = &v->model->pane;
-	return v->vm && v->vm->status.state == VM_READY && p->link == PANE_ENDED && p->screen &&
+	const struct pane_source *p = v->source;
+	return v->vm && p && v->vm->status.state == VM_READY && p->link == PANE_ENDED && p->screen &&
 	       strcmp(p->vm, v->vm->status.name) == 0;
 }
 
 static void draw_inner(struct canvas *c, struct rect r, const struct pane_view *v)
 {
-	const struct pane_source *p = &v->model->pane;
+	const struct pane_source *p = v->source;
 	if (rect_is_empty(r) || !v->vm)
 		return;
-	bool ours = strcmp(p->vm, v->vm->status.name) == 0;
+	bool ours = p && strcmp(p->vm, v->vm->status.name) == 0;
 	if (is_live(v)) {
 		draw_screen(c, r, v, true);
 	} else if (has_ended(v)) {
@@ -171,7 +171,7 @@ static void draw_title(struct canvas *c, struct rect r, const struct pane_view *
 	canvas_fill(c, r, style, v->typing ? 0x2501 : 0x2500); /* heavy or light line */
 	if (!v->vm)
 		return;
-	const struct pane_source *p = &v->model->pane;
+	const struct pane_source *p = v->source;
 	char size[48];
 	if (is_live(v))
 		snprintf(size, sizeof(size), " %ux%u ", p->screen->cols, p->screen->rows);
@@ -186,12 +186,13 @@ static void draw_title(struct canvas *c, struct rect r, const struct pane_view *
 		canvas_textf(c, r, at, style, "· %s ", p->screen->title);
 }
 
-void pane_view_draw(struct canvas *c, const struct layout *l, const struct pane_view *v)
+void pane_view_draw(struct canvas *c, const struct layout *l, int index, const struct pane_view *v)
 {
+	const struct layout_pane *p = &l->panes[index];
 	enum theme_style style = v->typing ? STYLE_BORDER_TYPING : STYLE_BORDER;
-	canvas_fill(c, l->border, style, v->typing ? 0x2503 : 0x2502); /* heavy or light line */
-	draw_title(c, l->pane_title, v);
-	if (!rect_is_empty(l->border) && !rect_is_empty(l->pane_title))
-		canvas_text(c, rect_row(l->border, 0), 0, style, v->typing ? "┏" : "┌");
-	draw_inner(c, l->pane, v);
+	canvas_fill(c, p->edge, style, v->typing ? 0x2503 : 0x2502); /* heavy or light line */
+	draw_title(c, p->title, v);
+	if (!rect_is_empty(p->edge) && !rect_is_empty(p->title))
+		canvas_text(c, rect_row(p->edge, 0), 0, style, v->typing ? "┏" : "┌");
+	draw_inner(c, p->body, v);
 }

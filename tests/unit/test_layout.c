@@ -4,13 +4,13 @@
 #include "core/base/check.h"
 #include "tui/layout.h"
 
-#define PARTS 8
+#define PARTS (5 + 4 * LAYOUT_PANES_MOST)
 
 static void parts_of(const struct layout *l, struct rect out[PARTS])
 {
-	const struct rect all[PARTS] = {l->title, l->list,      l->border, l->pane_title,
-	                                l->pane,  l->feed_rule, l->feed,   l->status};
-	memcpy(out, all, sizeof(all));
+	const struct rect fixed[] = {l->title, l->list, l->feed_rule, l->feed, l->status};
+	memcpy(out, fixed, sizeof(fixed));
+	memcpy(out + ARRAY_LEN(fixed), l->panes, sizeof(l->panes));
 }
 
 static bool overlap(struct rect a, struct rect b)
@@ -38,12 +38,12 @@ static void check_one(const struct layout_wish *w)
 	}
 	assert_int_equal(l.status.rows, 1); /* the mode is always seen */
 	assert_int_equal(l.status.cols, w->cols);
-	if (!rect_is_empty(l.pane)) {
-		assert_true(l.pane.cols >= 2);
-		assert_int_equal(l.pane_title.row, l.pane.row - 1);
+	if (!rect_is_empty(l.panes[0].body)) {
+		assert_true(l.panes[0].body.cols >= 2);
+		assert_int_equal(l.panes[0].title.row, l.panes[0].body.row - 1);
 	}
 	/* Nothing is wasted: every cell has an owner, unless a zoomed pane has no room. */
-	if (!(w->zoomed && rect_is_empty(l.pane)))
+	if (!(w->zoomed && rect_is_empty(l.panes[0].body)))
 		assert_int_equal(area, w->rows * w->cols);
 }
 
@@ -96,8 +96,8 @@ static void shapes_follow_the_width(void **state)
 		                                         .list_rows = 6,
 		                                         .zoomed = CASES[i].zoomed});
 		assert_int_equal(!rect_is_empty(l.list), CASES[i].list);
-		assert_int_equal(!rect_is_empty(l.pane), CASES[i].pane);
-		assert_int_equal(!rect_is_empty(l.border), CASES[i].beside);
+		assert_int_equal(!rect_is_empty(l.panes[0].body), CASES[i].pane);
+		assert_int_equal(!rect_is_empty(l.panes[0].edge), CASES[i].beside);
 		assert_int_equal(!rect_is_empty(l.feed), CASES[i].feed);
 		assert_int_equal(!rect_is_empty(l.feed) && rect_is_empty(l.feed_rule), CASES[i].folded);
 		if (CASES[i].folded)
@@ -110,9 +110,9 @@ static void pane_gets_the_larger_part(void **state)
 	(void)state;
 	struct layout l;
 	layout_compute(&l, &(struct layout_wish){.rows = 30, .cols = 110, .list_cols = 70, .list_rows = 6});
-	assert_true(l.pane.cols > 110 / 2);
+	assert_true(l.panes[0].body.cols > 110 / 2);
 	layout_compute(&l, &(struct layout_wish){.rows = 24, .cols = 60, .list_cols = 70, .list_rows = 50});
-	assert_true(l.pane.rows > l.list.rows);
+	assert_true(l.panes[0].body.rows > l.list.rows);
 }
 
 int main(void)
