@@ -14,30 +14,46 @@
 
 #define EXACT_MAX 9007199254740991.0 /* 2^53 - 1: whole numbers up to here survive JSON */
 
-enum field_type { FIELD_TEXT, FIELD_U32, FIELD_U64, FIELD_TIME, FIELD_STATE, FIELD_EGRESS };
+enum field_type {
+	FIELD_TEXT,
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_TIME,
+	FIELD_BOOL,
+	FIELD_STATE,
+	FIELD_EGRESS,
+	FIELD_ATTENTION,
+	FIELD_SOURCE
+};
 
 struct field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
-	size_t size; /* of a text, with its NUL */
+	size_t size;   /* of a text, with its NUL */
+	bool may_lack; /* records of older builds do: it reads as 0 */
 };
 
-#define TEXT(s, m)                                                     \
-	{                                                              \
-#m, FIELD_TEXT, offsetof(s, m), sizeof(((s *)NULL)->m) \
+#define TEXT(s, m)                                                            \
+	{                                                                     \
+#m, FIELD_TEXT, offsetof(s, m), sizeof(((s *)NULL)->m), false \
 	}
-#define F(s, t, m)                       \
-	{                                \
-#m, t, offsetof(s, m), 0 \
+#define F(s, t, m)                              \
+	{                                       \
+#m, t, offsetof(s, m), 0, false \
 	}
-#define IN(key, t, m)                                       \
-	{                                                   \
-		key, t, offsetof(struct store_status, m), 0 \
+#define IN(key, t, m)                                              \
+	{                                                          \
+		key, t, offsetof(struct store_status, m), 0, false \
 	}
-#define IN_TEXT(k, m)                                                                                     \
-	{                                                                                                 \
-		k, FIELD_TEXT, offsetof(struct store_status, m), sizeof(((struct store_status *)NULL)->m) \
+#define NEW(key, t, m, size)                                         \
+	{                                                            \
+		key, t, offsetof(struct store_status, m), size, true \
+	}
+#define IN_TEXT(k, m)                                                                                      \
+	{                                                                                                  \
+		k, FIELD_TEXT, offsetof(struct store_status, m), sizeof(((struct store_status *)NULL)->m), \
+		    false                                                                                  \
 	}
 
 static const struct field SPEC_FIELDS[] = {
@@ -66,6 +82,12 @@ static const struct field STATUS_FIELDS[] = {
     IN("vmm_pid", FIELD_U32, status.vmm_pid),
     IN("cpus", FIELD_U32, status.cpus),
     IN("memory_bytes", FIELD_U64, status.memory_bytes),
+    NEW("denied_seen", FIELD_U32, status.denied_seen, 0),
+    NEW("attention", FIELD_ATTENTION, status.attention.state, 0),
+    NEW("attention_source", FIELD_SOURCE, status.attention.source, 0),
+    NEW("attention_seen", FIELD_BOOL, status.attention.seen, 0),
+    NEW("attention_ms", FIELD_TIME, status.attention.at_ms, 0),
+    NEW("attention_text", FIELD_TEXT, status.attention.text, sizeof((struct vm_attention){0}.text)),
 };
 static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "supervisor_start is written as a u64");
 
@@ -80,8 +102,15 @@ static void put_field(struct str *s, const struct field *f, const void *record)
 	case FIELD_U32: str_appendf(s, "%u", *(const uint32_t *)at); break;
 	case FIELD_U64: str_appendf(s, "%llu", (unsigned long long)*(const uint64_t *)at); break;
 	case FIELD_TIME: str_appendf(s, "%lld", (long long)MAX(*(const int64_t *)at, 0)); break;
+	case FIELD_BOOL: str_append(s, *(const bool *)at ? "true" : "false"); break;
 	case FIELD_STATE: str_appendf(s, "\"%s\"", vm_state_name(*(const enum vm_state *)at)); break;
 	case FIELD_EGRESS: str_appendf(s, "\"%s\"", vm_egress_name(*(const enum vm_egress *)at)); break;
+	case FIELD_ATTENTION:
+		str_appendf(s, "\"%s\"", vm_attention_name(*(const enum vm_attention_state *)at));
+		break;
+	case FIELD_SOURCE:
+		str_appendf(s, "\"%s\"", vm_attention_source_name(*(const enum vm_attention_source *)at));
+		break;
 	}
 }
 
@@ -142,6 +171,23 @@ static bool get_egress(const cJSON *item, enum vm_egress *out)
 	return false;
 }
 
+static bool get_source(const cJSON *item, enum vm_attention_source *out)
+{
+	for (unsigned i = 0; cJSON_IsString(item) && i < ATTENTION_SOURCE_COUNT; i++) {
+		if (strcmp(item->valuestring, vm_attention_source_name((enum vm_attention_source)i)) == 0) {
+			*out = (enum vm_attention_source)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool get_bool(const cJSON *item, bool *out)
+{
+	*out = cJSON_IsTrue(item);
+	return cJSON_IsBool(item);
+}
+
 static bool get_field(const struct field *f, const cJSON *item, void *record)
 {
 	void *at = (char *)record + f->offset;
@@ -150,6 +196,9 @@ static bool get_field(const struct field *f, const cJSON *item, void *record)
 	case FIELD_TEXT: return get_text(item, at, f->size);
 	case FIELD_STATE: return cJSON_IsString(item) && vm_state_parse(item->valuestring, at);
 	case FIELD_EGRESS: return get_egress(item, at);
+	case FIELD_ATTENTION: return cJSON_IsString(item) && vm_attention_parse(item->valuestring, at);
+	case FIELD_SOURCE: return get_source(item, at);
+	case FIELD_BOOL: return get_bool(item, at);
 	case FIELD_U32:
 		if (!get_number(item, UINT32_MAX, &n))
 			return false;
@@ -185,16 +234,20 @@ static bool read_object(const char *what, const cJSON *object, const struct fiel
 {
 	if (!cJSON_IsObject(object))
 		return err_set(e, ERR_INVALID, "%s is not a JSON object", what);
+	size_t known = 0;
 	for (size_t i = 0; i < count; i++) {
 		const cJSON *item = NULL;
 		size_t n = count_key(object, fields[i].key, &item);
+		if (n == 0 && fields[i].may_lack)
+			continue;
+		known++;
 		if (n != 1)
 			return err_set(e, ERR_INVALID, "%s: key '%s' is %s", what, fields[i].key,
 			               n ? "there twice" : "missing");
 		if (!get_field(&fields[i], item, record))
 			return err_set(e, ERR_INVALID, "%s: key '%s' has a bad value", what, fields[i].key);
 	}
-	if ((size_t)cJSON_GetArraySize(object) != count) /* all known ones are there once */
+	if ((size_t)cJSON_GetArraySize(object) != known) /* each of these is there once */
 		return err_set(e, ERR_INVALID, "%s has an unknown key", what);
 	return true;
 }

@@ -2,8 +2,8 @@
  * status, written by the supervisor at each change of state).
  *
  * Written whole or not at all (temp file, fsync, rename). Read strictly: a missing, double, unknown or mistyped key,
- * or a number out of range, is ERR_INVALID with the file's name. No such file is ERR_NOT_FOUND. Texts are ASCII without
- * controls; anything else in them reads back as '?'. */
+ * or a number out of range, is ERR_INVALID with the file's name; keys that an older build did not write may be missing.
+ * No such file is ERR_NOT_FOUND. Texts are ASCII without controls; anything else in them reads back as '?'. */
 #ifndef CCVM_VM_STORE_H
 #define CCVM_VM_STORE_H
 
@@ -22,7 +22,8 @@ bool store_write_spec(const char *state_dir, const struct vm_spec *spec, struct 
 bool store_read_spec(const char *state_dir, struct vm_spec *out, struct err *e) MUST_USE;
 
 /* The supervisor's pid is stored with its start time (child_start_time), so that a pid that was used again is not taken
- * for it. Terminals, tunnels and the generation are of the moment and not kept: they read back as 0. */
+ * for it. Terminals, tunnels, CPU and memory in use, the pause and the generation are of the moment and not kept: they read
+ * back as 0. */
 struct store_status {
 	struct vm_status status;
 	unsigned long long supervisor_start;

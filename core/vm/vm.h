@@ -80,7 +80,7 @@ enum vm_attention_source {
 struct vm_attention {
 	enum vm_attention_state state;
 	enum vm_attention_source source;
-	bool seen;      /* the operator has looked since */
+	bool seen;      /* the operator has looked since; true for what calls nobody */
 	int64_t at_ms;  /* wall clock of the change */
 	char text[201]; /* what it says itself, printable; "" */
 };
@@ -88,7 +88,10 @@ struct vm_attention {
 const char *vm_attention_name(enum vm_attention_state s); /* "waiting" */
 bool vm_attention_parse(const char *name, enum vm_attention_state *out) MUST_USE;
 const char *vm_attention_source_name(enum vm_attention_source s); /* "hook" */
-/* The one of two that needs the operator more: unseen waiting, failed and finished, then working, then the rest. */
+/* Waiting, finished and failed call the operator, until they are seen. */
+bool vm_attention_calls(enum vm_attention_state s);
+/* The one of two that needs the operator more: unseen waiting, failed, finished, then working, then the same that were
+ * seen, then idle and none; of equal ones the newer. */
 const struct vm_attention *vm_attention_worse(const struct vm_attention *a, const struct vm_attention *b);
 
 #define VM_TERMINALS_MOST 32

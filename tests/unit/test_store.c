@@ -66,7 +66,13 @@ static void a_status_survives(void **state)
 	                                         .supervisor_pid = 8,
 	                                         .vmm_pid = 9,
 	                                         .cpus = 1,
-	                                         .memory_bytes = 1 << 30},
+	                                         .memory_bytes = 1 << 30,
+	                                         .denied_seen = 3,
+	                                         .attention = {.state = ATTENTION_WAITING,
+	                                                       .source = ATTENTION_BY_HOOK,
+	                                                       .seen = true,
+	                                                       .at_ms = 4,
+	                                                       .text = "may I?"}},
 	                              .supervisor_start = 123456789};
 	snprintf(s.status.reason, sizeof(s.status.reason), "the guest said \"no\" \\x1b[31m");
 	char *dir = make_folder("alpha");
@@ -102,6 +108,80 @@ static void no_control_reaches_a_terminal(void **state)
 	assert_string_equal(got.status.reason, "a?]0;b??2J??");
 	assert_string_equal(got.status.backend, "?[31m");
 	assert_string_equal(got.status.image, "?");
+}
+
+#define OLD_STATUS                                                                                          \
+	"\"name\":\"alpha\",\"state\":\"stopped\",\"egress\":\"unknown\",\"reason\":\"\",\"backend\":\"\"," \
+	"\"image\":\"\",\"started_ms\":1,\"ready_ms\":0,\"denied\":9,\"supervisor_pid\":0,"                 \
+	"\"supervisor_start\":0,\"vmm_pid\":0,\"cpus\":1,\"memory_bytes\":1"
+
+/* What an older build left is no broken VM; what is there is checked all the same. */
+static void an_older_status_is_read(void **state)
+{
+	(void)state;
+	static const char OLD[] = "{" OLD_STATUS "}";
+	struct store_status got;
+	struct err e = ERR_INIT;
+	assert_true(store_parse_status("x", OLD, sizeof(OLD) - 1, &got, &e));
+	assert_int_equal(got.status.attention.state, ATTENTION_NONE);
+	assert_int_equal(got.status.denied_seen, 0);
+	static const struct {
+		const char *more, *says;
+	} BAD[] = {
+	    {",\"attention\":\"sleeping\"", "key 'attention' has a bad value"},
+	    {",\"attention\":1", "key 'attention' has a bad value"},
+	    {",\"attention_source\":\"moon\"", "key 'attention_source' has a bad value"},
+	    {",\"attention_seen\":1", "key 'attention_seen' has a bad value"},
+	    {",\"denied_seen\":1,\"denied_seen\":1", "key 'denied_seen' is there twice"},
+	    {",\"mood\":1", "unknown key"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(BAD); i++) {
+		char *text = mem_printf("{" OLD_STATUS "%s}", BAD[i].more);
+		assert_false(store_parse_status("x", text, strlen(text), &got, &e));
+		assert_non_null(strstr(e.msg, BAD[i].says));
+		err_clear(&e);
+		free(text);
+	}
+}
+
+static void attention_has_names(void **state)
+{
+	(void)state;
+	enum vm_attention_state got;
+	for (unsigned i = 0; i < ATTENTION_STATE_COUNT; i++) {
+		assert_true(vm_attention_parse(vm_attention_name((enum vm_attention_state)i), &got));
+		assert_int_equal(got, i);
+	}
+	assert_false(vm_attention_parse("", &got));
+	assert_false(vm_attention_parse("Waiting", &got));
+	assert_string_equal(vm_attention_name((enum vm_attention_state)99), "unknown");
+	assert_string_equal(vm_attention_source_name(ATTENTION_BY_OUTPUT), "output");
+	assert_string_equal(vm_attention_source_name((enum vm_attention_source) - 1), "unknown");
+}
+
+/* Each entry is more urgent than all below it. */
+static void the_worse_attention_wins(void **state)
+{
+	(void)state;
+	static const struct vm_attention BY_URGENCY[] = {
+	    {.state = ATTENTION_WAITING},
+	    {.state = ATTENTION_FAILED},
+	    {.state = ATTENTION_FINISHED, .at_ms = 9},
+	    {.state = ATTENTION_FINISHED, .at_ms = 3},
+	    {.state = ATTENTION_WORKING, .at_ms = 9},
+	    {.state = ATTENTION_WAITING, .seen = true},
+	    {.state = ATTENTION_FAILED, .seen = true, .at_ms = 99},
+	    {.state = ATTENTION_FINISHED, .seen = true},
+	    {.state = ATTENTION_IDLE, .seen = true, .at_ms = 9},
+	    {.state = ATTENTION_IDLE, .at_ms = 2},
+	    {.state = ATTENTION_NONE, .at_ms = 99},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(BY_URGENCY); i++) {
+		for (size_t j = i + 1; j < ARRAY_LEN(BY_URGENCY); j++) {
+			assert_ptr_equal(vm_attention_worse(&BY_URGENCY[i], &BY_URGENCY[j]), &BY_URGENCY[i]);
+			assert_ptr_equal(vm_attention_worse(&BY_URGENCY[j], &BY_URGENCY[i]), &BY_URGENCY[i]);
+		}
+	}
 }
 
 static void a_missing_file_is_not_found(void **state)
@@ -208,6 +288,9 @@ int main(void)
 	    cmocka_unit_test(a_spec_survives),
 	    cmocka_unit_test(a_status_survives),
 	    cmocka_unit_test(no_control_reaches_a_terminal),
+	    cmocka_unit_test(an_older_status_is_read),
+	    cmocka_unit_test(attention_has_names),
+	    cmocka_unit_test(the_worse_attention_wins),
 	    cmocka_unit_test(a_missing_file_is_not_found),
 	    cmocka_unit_test(a_folder_of_another_name_is_refused),
 	    cmocka_unit_test(a_wrong_spec_is_refused),
