@@ -1,5 +1,8 @@
+/* Follows the audit log of each VM and turns its records into entries; feed_store.c keeps them. A piece of a log is read in
+ * each turn of the loop (core/loop/follow.h), so that a flooding VM costs a share of the time and not all of it. */
 #include "core/client/feed.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +12,7 @@
 #include "core/base/escape.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
+#include "core/client/feed_store.h"
 #include "core/client/fleet.h"
 #include "core/client/tail.h"
 #include "core/config/paths.h"
@@ -17,25 +21,32 @@
 
 #define BACK_MOST (4u * 1024 * 1024) /* bytes of a log that are looked through for its last records */
 
+/* Which state folder it is: one that was removed and made again under the same name is another VM. Inode numbers are used
+ * again at once by some file systems, hence the time. */
+struct folder {
+	uint64_t inode;
+	int64_t born_s;
+	uint32_t born_ns;
+};
+
 struct source {
 	struct feed *feed;
 	char vm[VM_NAME_MAX + 1];
-	ino_t inode; /* of its state folder: another one is another VM of the same name */
+	struct folder folder;
+	struct feed_owner owned; /* its entries */
 	struct follow *follow;
 	bool wanted; /* by the sync that runs */
 };
 
 struct feed {
 	struct loop *loop; /* keeps */
-	size_t keep, per_vm;
+	size_t per_vm;
 	void (*on_change)(void *arg);
 	void *arg;
 	struct timer *change;
 	struct source **sources; /* owned */
 	size_t source_count;
-	struct feed_entry **entries; /* owned, by time */
-	size_t count;
-	uint64_t serial;
+	struct feed_store *store;
 };
 
 static const char *const EVENT_NAMES[] = {
@@ -83,46 +94,18 @@ static void describe(const struct audit_record *r, struct feed_entry *out)
 {
 	char host[sizeof(r->host) + 16];
 	*out = (struct feed_entry){
-	    .time_ms = r->t_ms, .event = event_of(r->event), .up = r->up, .down = r->down};
+	    .time_ms = r->t_ms, .event = event_of(r->event), .up = r->up, .down = r->down, .ms = r->ms};
 	if (r->host[0]) {
 		escape_text(host, sizeof(host), r->host, strlen(r->host));
 		snprintf(out->target, sizeof(out->target), r->port ? "%s:%u" : "%s", host, r->port);
 	} else if (r->raw_len) {
 		escape_text(out->target, sizeof(out->target), r->raw, MIN(r->raw_len, sizeof(r->raw)));
 	}
+	escape_text(out->rule, sizeof(out->rule), r->rule, strlen(r->rule));
 	if (r->why != AUDIT_WHY_NONE)
 		snprintf(out->why, sizeof(out->why), "%s", audit_why_text(r->why));
 	else if (out->event == FEED_OTHER)
 		snprintf(out->why, sizeof(out->why), "%s", audit_event_name(r->event));
-}
-
-static void add_entry(struct feed *f, const struct feed_entry *e)
-{
-	if (f->count == f->keep) {
-		free(f->entries[0]);
-		memmove(f->entries, f->entries + 1, --f->count * sizeof(struct feed_entry *));
-	}
-	size_t at = f->count; /* nearly always the end: logs are followed as they grow */
-	while (at > 0 && f->entries[at - 1]->time_ms > e->time_ms)
-		at--;
-	memmove(f->entries + at + 1, f->entries + at, (f->count - at) * sizeof(struct feed_entry *));
-	f->entries[at] = mem_copy(e, sizeof(*e));
-	f->entries[at]->serial = ++f->serial;
-	f->count++;
-	changed(f);
-}
-
-static void forget_entries(struct feed *f, const char *vm)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < f->count; i++) {
-		if (strcmp(f->entries[i]->vm, vm) == 0)
-			free(f->entries[i]);
-		else
-			f->entries[kept++] = f->entries[i];
-	}
-	f->count = kept;
-	changed(f);
 }
 
 /* ---- sources ---- */
@@ -136,15 +119,34 @@ static void on_line(void *arg, const char *line, size_t len)
 		return;
 	describe(&r, &e);
 	memcpy(e.vm, s->vm, sizeof(e.vm));
-	add_entry(s->feed, &e);
+	feed_store_add(s->feed->store, &s->owned, &e);
+	changed(s->feed);
 }
 
 static const struct follow_ops FOLLOW_OPS = {.on_line = on_line};
 
-static struct source *find_source(const struct feed *f, const char *vm, ino_t inode)
+static bool folder_of(const char *dir, struct folder *out)
+{
+	struct statx st;
+	if (statx(AT_FDCWD, dir, 0, STATX_INO | STATX_BTIME, &st) != 0)
+		return false;
+	*out = (struct folder){.inode = st.stx_ino};
+	if (st.stx_mask & STATX_BTIME) {
+		out->born_s = st.stx_btime.tv_sec;
+		out->born_ns = st.stx_btime.tv_nsec;
+	}
+	return true;
+}
+
+static bool same_folder(const struct folder *a, const struct folder *b)
+{
+	return a->inode == b->inode && a->born_s == b->born_s && a->born_ns == b->born_ns;
+}
+
+static struct source *find_source(const struct feed *f, const char *vm, const struct folder *folder)
 {
 	for (size_t i = 0; i < f->source_count; i++) {
-		if (f->sources[i]->inode == inode && strcmp(f->sources[i]->vm, vm) == 0)
+		if (same_folder(&f->sources[i]->folder, folder) && strcmp(f->sources[i]->vm, vm) == 0)
 			return f->sources[i];
 	}
 	return NULL;
@@ -153,15 +155,17 @@ static struct source *find_source(const struct feed *f, const char *vm, ino_t in
 static void source_destroy(struct source *s)
 {
 	follow_close(s->follow);
+	feed_store_leave(s->feed->store, &s->owned);
+	changed(s->feed);
 	free(s);
 }
 
-static void start_source(struct feed *f, const char *vm, const char *dir, ino_t inode)
+static void start_source(struct feed *f, const char *vm, const char *dir, const struct folder *folder)
 {
 	struct err e = ERR_INIT;
 	char *path FREE_ON_EXIT = paths_join(dir, "audit.jsonl");
 	struct source *s = mem_alloc(sizeof(*s));
-	*s = (struct source){.feed = f, .inode = inode, .wanted = true};
+	*s = (struct source){.feed = f, .folder = *folder, .wanted = true};
 	snprintf(s->vm, sizeof(s->vm), "%s", vm);
 	s->follow = follow_open(f->loop, path, tail_offset(path, f->per_vm, BACK_MOST), &FOLLOW_OPS, s, &e);
 	if (!s->follow) { /* the VM went away meanwhile; the next sync looks again */
@@ -169,21 +173,22 @@ static void start_source(struct feed *f, const char *vm, const char *dir, ino_t 
 		free(s);
 		return;
 	}
+	feed_store_join(f->store, &s->owned);
 	f->sources = mem_resize(f->sources, f->source_count + 1, sizeof(struct source *));
 	f->sources[f->source_count++] = s;
 }
 
 void feed_add(struct feed *f, const char *vm)
 {
-	struct stat st;
+	struct folder folder;
 	char *dir FREE_ON_EXIT = paths_vm_state(vm);
-	if (stat(dir, &st) != 0)
+	if (!folder_of(dir, &folder))
 		return;
-	struct source *s = find_source(f, vm, st.st_ino);
+	struct source *s = find_source(f, vm, &folder);
 	if (s)
 		s->wanted = true;
 	else
-		start_source(f, vm, dir, st.st_ino);
+		start_source(f, vm, dir, &folder);
 }
 
 void feed_sync(struct feed *f, const struct fleet *fleet)
@@ -199,7 +204,6 @@ void feed_sync(struct feed *f, const struct fleet *fleet)
 			f->sources[kept++] = s;
 			continue;
 		}
-		forget_entries(f, s->vm);
 		source_destroy(s);
 	}
 	f->source_count = kept;
@@ -210,14 +214,12 @@ void feed_sync(struct feed *f, const struct fleet *fleet)
 struct feed *feed_open(struct loop *loop, size_t keep, size_t per_vm, void (*on_change)(void *arg), void *arg)
 {
 	struct feed *f = mem_alloc(sizeof(*f));
-	CHECK(keep > 0);
 	f->loop = loop;
-	f->keep = keep;
 	f->per_vm = per_vm;
 	f->on_change = on_change;
 	f->arg = arg;
 	f->change = timer_create_on(loop, on_change_due, f);
-	f->entries = mem_array(keep, sizeof(struct feed_entry *));
+	f->store = feed_store_create(keep);
 	return f;
 }
 
@@ -227,21 +229,28 @@ void feed_close(struct feed *f)
 		return;
 	for (size_t i = 0; i < f->source_count; i++)
 		source_destroy(f->sources[i]);
-	for (size_t i = 0; i < f->count; i++)
-		free(f->entries[i]);
 	timer_close(f->change);
+	feed_store_destroy(f->store);
 	free(f->sources);
-	free(f->entries);
 	free(f);
 }
 
-size_t feed_count(const struct feed *f)
+void feed_look(struct feed *f, struct feed_list *out)
 {
-	return f->count;
+	feed_store_look(f->store, out);
 }
 
-const struct feed_entry *feed_at(const struct feed *f, size_t i)
+size_t feed_count(struct feed *f)
 {
-	CHECK(i < f->count);
-	return f->entries[i];
+	struct feed_list list;
+	feed_look(f, &list);
+	return list.entry_count;
+}
+
+const struct feed_entry *feed_at(struct feed *f, size_t i)
+{
+	struct feed_list list;
+	feed_look(f, &list);
+	CHECK(i < list.entry_count);
+	return list.entries[i];
 }
