@@ -6,6 +6,7 @@
 
 #include "core/base/mem.h"
 #include "core/egress/host.h"
+#include "core/egress/narrow.h"
 #include "core/egress/policy.h"
 #include "core/egress/rule.h"
 
@@ -130,6 +131,9 @@ static void rules_have_one_canonical_form(void **state)
 	    {"resolve a.test 127.0.0.1:8443", "resolve a.test 127.0.0.1:8443"},
 	    {"resolve a.test [::1]:1", "resolve a.test [::1]:1"},
 	    {"allow a.test:65535", "allow a.test:65535"},
+	    {"allow  a.test \tuntil  2026-12-01T10:20:00Z ", "allow a.test:443 until 2026-12-01T10:20:00Z"},
+	    {"allow *.a.test:8443 until 2028-02-29T23:59:59Z",
+	     "allow *.a.test:8443 until 2028-02-29T23:59:59Z"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(GOOD); i++) {
 		struct rule r, again;
@@ -173,6 +177,20 @@ static void bad_rules_are_refused(void **state)
 	    {"allow b\xc3\xbc"
 	     "cher.example",
 	     "xn--"},
+	    {"allow a.test until", "no time"},
+	    {"allow a.test until 2026-12-01", "no time"},
+	    {"allow a.test until 2026-12-01T10:20:00", "no time"},
+	    {"allow a.test until 2026-12-01T10:20:00.000Z", "no time"},
+	    {"allow a.test until 2026-12-01T10:20:00+01:00", "no time"},
+	    {"allow a.test until 2026-02-30T10:20:00Z", "no time"},
+	    {"allow a.test until 2026-12-01T10:20:60Z", "no time"},
+	    {"allow a.test until 2026-12-01T10:2x:00Z", "no time"},
+	    {"allow a.test until 1970-01-01T00:00:00Z", "no time"},
+	    {"allow a.test until 2026-12-01T10:20:00Z until 2026-12-01T10:20:00Z", "does not belong"},
+	    {"allow a.test until 2026-12-01T10:20:00Z b", "does not belong"},
+	    {"allow a.test for 10m", "does not belong"},
+	    {"deny a.test until 2026-12-01T10:20:00Z", "does not belong"},
+	    {"resolve a.test 127.0.0.1:80 until 2026-12-01T10:20:00Z", "does not belong"},
 	    {"permit a.test", "no rule"},
 	    {"ALLOW a.test", "no rule"},
 	    {"allow a.test\r", "byte"},
@@ -240,6 +258,47 @@ static void decisions_follow_the_rules(void **state)
 	policy_finish(&p);
 }
 
+#define END_MS  NOW_MS
+#define HOUR_MS INT64_C(3600000)
+
+static void a_rule_with_a_time_counts_until_then(void **state)
+{
+	(void)state;
+	struct policy p;
+	const struct rule *by;
+	policy_of(&p, "allow a.test until 2026-12-01T10:20:00Z\nallow *.b.test until 2026-12-01T10:20:00Z\n"
+	              "allow x.b.test\n");
+	static const struct {
+		const char *host;
+		int64_t wall_ms;
+		enum decision want;
+	} ROWS[] = {
+	    {"a.test", END_MS - 1, DECISION_ALLOW},
+	    {"a.test", END_MS, DECISION_NO_RULE},
+	    {"a.test", END_MS + 1, DECISION_NO_RULE},
+	    {"a.test", INT64_MAX / 2, DECISION_NO_RULE},
+	    /* A clock that is set back revives what is younger than any rule may become, and no more. */
+	    {"a.test", END_MS - RULE_LIFE_MOST_S * INT64_C(1000), DECISION_ALLOW},
+	    {"a.test", END_MS - RULE_LIFE_MOST_S * INT64_C(1000) - 1, DECISION_NO_RULE},
+	    {"a.test", 0, DECISION_NO_RULE},
+	    {"a.test", -END_MS, DECISION_NO_RULE},
+	    {"y.b.test", END_MS - 1, DECISION_ALLOW},
+	    {"y.b.test", END_MS, DECISION_NO_RULE},
+	    {"x.b.test", END_MS, DECISION_ALLOW},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(ROWS); i++) {
+		enum decision d = policy_decide(&p, ROWS[i].host, 443, ROWS[i].wall_ms, &by);
+		if (d != ROWS[i].want)
+			fail_msg("row %zu: %s is decided as %d", i, ROWS[i].host, d);
+		assert_int_equal(by != NULL, d != DECISION_NO_RULE);
+	}
+	assert_false(policy_drop_dead(&p, END_MS - 1));
+	assert_true(policy_drop_dead(&p, END_MS));
+	char *text FREE_ON_EXIT = policy_format(&p);
+	assert_string_equal(text, "allow x.b.test:443\n");
+	policy_finish(&p);
+}
+
 static void an_empty_policy_refuses_all(void **state)
 {
 	(void)state;
@@ -300,6 +359,81 @@ static void live_changes_take_the_place_of_their_opposite(void **state)
 	policy_finish(&p);
 }
 
+static void the_longer_life_wins(void **state)
+{
+	(void)state;
+	struct policy p;
+	policy_of(&p, "allow a.test\nallow b.test until 2026-12-01T10:20:00Z\ndeny c.test\n");
+	apply(&p, "allow a.test until 2026-12-01T10:20:00Z", false); /* for good already */
+	apply(&p, "allow b.test until 2026-12-01T10:10:00Z", false);
+	apply(&p, "allow b.test:80 until 2026-12-01T10:10:00Z", true); /* another port is another rule */
+	apply(&p, "allow b.test until 2026-12-01T10:30:00Z", true);
+	apply(&p, "allow c.test until 2026-12-01T10:30:00Z", true); /* takes the deny back */
+	char *text FREE_ON_EXIT = policy_format(&p);
+	assert_string_equal(text, "allow a.test:443\nallow b.test:80 until 2026-12-01T10:10:00Z\n"
+	                          "allow b.test:443 until 2026-12-01T10:30:00Z\n"
+	                          "allow c.test:443 until 2026-12-01T10:30:00Z\n");
+	apply(&p, "allow b.test", true); /* for good replaces */
+	apply(&p, "deny c.test:443", true);
+	char *after FREE_ON_EXIT = policy_format(&p);
+	assert_string_equal(after, "allow a.test:443\nallow b.test:80 until 2026-12-01T10:10:00Z\n"
+	                           "allow b.test:443\ndeny c.test:443\n");
+	policy_finish(&p);
+}
+
+static void the_narrowest_rule_is_one_that_helps(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *target, *rule, *out, *says;
+	} ROWS[] = {
+	    {"telemetry.example:443", "", "telemetry.example:443", NULL},
+	    {"A.Test.:8080", NULL, "a.test:8080", NULL},
+	    {"a.test:443", "deny a.test", "a.test:443", NULL},       /* an allow takes that one back */
+	    {"a.test:443", "deny *.other.test", "a.test:443", NULL}, /* of another host */
+	    {"a.test:443", "nonsense", "a.test:443", NULL},
+	    {"a.test:443", "allow a.test until 2026-12-01T10:20:00Z", "a.test:443", NULL}, /* it is over */
+	    {"x.a.test:443", "deny *.a.test", NULL, "deny *.a.test refuses it"},
+	    {"a.test:443", "allow a.test", NULL, "resolve"},
+	    {"", "", NULL, "named no host"},
+	    {"a.test", "", NULL, "is not HOST:PORT"},
+	    {"a.test:", "", NULL, "is not HOST:PORT"},
+	    {"a.test:0", "", NULL, "is not HOST:PORT"},
+	    {"a.test:443/x", "", NULL, "is not HOST:PORT"},
+	    {"192.0.2.7:443", "", NULL, "192.0.2.7 is an IP address"},
+	    {"0x7f.1:80", "", NULL, "is an IP address"},
+	    {"[2001:db8::1]:443", "", NULL, "[2001:db8::1] is an IP address"},
+	    {"2001:db8::1:443", "", NULL, "is an IP address"},
+	    {"metadata:80", "", NULL, "no dot"},
+	    {"localhost:80", "", NULL, "this machine"},
+	    {"*.test:443", "", NULL, "byte"},
+	    {"http://a.test:80", "", NULL, "is an IP address"},
+	    {"a b.test:443", "", NULL, "byte"},
+	    {"\x1b[31m.test:443", "", NULL, "\\x1b[31m.test holds"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(ROWS); i++) {
+		char out[RULE_TEXT_SIZE] = "untouched";
+		struct err e = ERR_INIT;
+		bool found = narrow_rule(ROWS[i].target, ROWS[i].rule, out, &e);
+		if (found != (ROWS[i].out != NULL))
+			fail_msg("%s: %s", ROWS[i].target, found ? out : e.msg);
+		if (found)
+			assert_string_equal(out, ROWS[i].out);
+		else if (!strstr(e.msg, ROWS[i].says))
+			fail_msg("%s: %s", ROWS[i].target, e.msg);
+		/* What it says would help does. */
+		struct policy p;
+		struct rule r;
+		if (!found)
+			continue;
+		policy_of(&p, ROWS[i].rule && strncmp(ROWS[i].rule, "deny", 4) == 0 ? ROWS[i].rule : "");
+		assert_true(rule_parse_host(RULE_ALLOW, out, strlen(out), &r, &e));
+		assert_true(policy_apply(&p, &r, NULL, &e));
+		assert_int_equal(policy_decide(&p, r.host, r.port, NOW_MS, NULL), DECISION_ALLOW);
+		policy_finish(&p);
+	}
+}
+
 static void a_policy_has_a_maximum(void **state)
 {
 	(void)state;
@@ -328,6 +462,9 @@ int main(void)
 	    cmocka_unit_test(an_empty_policy_refuses_all),
 	    cmocka_unit_test(one_bad_line_spoils_the_text),
 	    cmocka_unit_test(live_changes_take_the_place_of_their_opposite),
+	    cmocka_unit_test(a_rule_with_a_time_counts_until_then),
+	    cmocka_unit_test(the_longer_life_wins),
+	    cmocka_unit_test(the_narrowest_rule_is_one_that_helps),
 	    cmocka_unit_test(a_policy_has_a_maximum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

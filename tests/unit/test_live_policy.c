@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/loop/loop.h"
@@ -56,6 +57,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct rig *r = *state;
+	clock_freeze_wall(-1);
 	live_policy_destroy(r->p);
 	loop_destroy(r->loop);
 	unlink(r->path);
@@ -174,6 +176,52 @@ static void one_at_a_time(void **state)
 	assert_int_equal(e.kind, ERR_BUSY);
 }
 
+#define NOW_MS 1796120400000 /* 2026-12-01T10:20:00Z */
+
+static void an_allow_may_have_a_life(void **state)
+{
+	struct rig *r = *state;
+	struct err e = ERR_INIT;
+	clock_freeze_wall(NOW_MS);
+	ask_for(r, RULE_ALLOW, "telemetry.example", 600);
+	live_policy_proxy_line(r->p, "policy ok 2");
+	expect_done(r, ERR_NONE, "telemetry.example:443 allowed for 10 minutes, until 10:30");
+	expect_file(r, BEFORE "allow telemetry.example:443 until 2026-12-01T10:30:00Z\n");
+	ask_for(r, RULE_ALLOW, "telemetry.example", 60);
+	expect_done(r, ERR_NONE, "until 2026-12-01T10:30:00Z: nothing to change");
+	ask_for(r, RULE_ALLOW, "a.test", 60); /* for good already */
+	expect_done(r, ERR_NONE, "allow a.test:443: nothing to change");
+	ask_for(r, RULE_ALLOW, "telemetry.example", 86400);
+	live_policy_proxy_line(r->p, "policy ok 2");
+	expect_done(r, ERR_NONE, "telemetry.example:443 allowed for 1 day, until 2026-12-02 10:20");
+	ask_for(r, RULE_ALLOW, "telemetry.example", 0);
+	live_policy_proxy_line(r->p, "policy ok 2");
+	expect_done(r, ERR_NONE, "allow telemetry.example:443: in force");
+	expect_file(r, BEFORE "allow telemetry.example:443\n");
+	assert_null(live_policy_change(r->p, RULE_ALLOW, "b.test", RULE_LIFE_MOST_S + 1, on_done, r, &e));
+	assert_non_null(strstr(e.msg, "30 days"));
+}
+
+static void what_is_over_goes_with_the_next_change(void **state)
+{
+	struct rig *r = *state;
+	clock_freeze_wall(NOW_MS);
+	ask_for(r, RULE_ALLOW, "b.test", 90);
+	live_policy_proxy_line(r->p, "policy ok 2");
+	expect_done(r, ERR_NONE, "b.test:443 allowed for 90 seconds, until 10:21");
+	clock_freeze_wall(NOW_MS + 90 * 1000);
+	ask(r, RULE_DENY, "c.test");
+	live_policy_proxy_line(r->p, "policy ok 2");
+	expect_file(r, BEFORE "deny c.test\n");
+	/* ... and with the next start. */
+	ask_for(r, RULE_ALLOW, "b.test", 90);
+	live_policy_proxy_line(r->p, "policy ok 2");
+	clock_freeze_wall(NOW_MS + 180 * 1000);
+	live_policy_destroy(r->p);
+	r->p = live_policy_create(r->loop, r->path, tell_proxy, r);
+	expect_file(r, BEFORE "deny c.test\n");
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -183,6 +231,8 @@ int main(void)
 	    TEST(a_late_deny_is_not_forgotten),
 	    TEST(nothing_to_do_tells_nobody),
 	    TEST(one_at_a_time),
+	    TEST(an_allow_may_have_a_life),
+	    TEST(what_is_over_goes_with_the_next_change),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

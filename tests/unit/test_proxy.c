@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/audit/reader.h"
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/egress/policy.h"
@@ -328,6 +329,26 @@ static void a_reload_decides_on_what_comes_next(void **state)
 }
 
 /* A request that trickles in gets the verdict of one that comes at once. */
+/* Nobody tells the proxy: the supervisor may be gone. */
+static void a_rule_ends_by_itself(void **state)
+{
+	(void)state;
+	const int64_t end_ms = 1796120400000; /* 2026-12-01T10:20:00Z */
+	clock_freeze_wall(end_ms - 1);
+	struct bench *b = set_up("allow up.test until 2026-12-01T10:20:00Z", 0);
+	int fd = ask(b, "CONNECT up.test:443 HTTP/1.1\r\n\r\n", true);
+	expect_status(b, "HTTP/1.1 200 ");
+	clock_freeze_wall(end_ms);
+	ask(b, "CONNECT up.test:443 HTTP/1.1\r\n\r\n", false);
+	expect_status(b, "HTTP/1.1 403 Forbidden by ccvm: no rule for up.test:443\r\n");
+	close(fd);
+	read_audit(b);
+	assert_string_equal(b->records[1].rule, "allow up.test:443 until 2026-12-01T10:20:00Z");
+	assert_string_equal(b->records[2].rule, "");
+	clock_freeze_wall(-1);
+	TEAR_DOWN(b, AUDIT_START, AUDIT_OPEN, AUDIT_DENY, AUDIT_CLOSE, AUDIT_STOP);
+}
+
 static void a_request_may_come_byte_by_byte(void **state)
 {
 	(void)state;
@@ -378,6 +399,7 @@ int main(void)
 	    cmocka_unit_test(open_comes_before_close_on_record),
 	    cmocka_unit_test(tunnels_have_a_maximum),
 	    cmocka_unit_test(a_reload_decides_on_what_comes_next),
+	    cmocka_unit_test(a_rule_ends_by_itself),
 	    cmocka_unit_test(a_request_may_come_byte_by_byte),
 	    cmocka_unit_test(nothing_after_a_refusal_counts),
 	};
