@@ -11,28 +11,13 @@
 
 #define TITLE_BYTES_MAX 1024 /* a longer one is nonsense and is dropped */
 
-/* Printable characters only, cut at a whole one. */
 static void set_title(struct emulator *e, const char *text)
 {
 	char title[TERM_TITLE_MAX + 1];
-	size_t used = 0, len = strlen(text), n;
+	size_t len = strlen(text);
 	if (len > TITLE_BYTES_MAX)
 		return;
-	for (size_t i = 0; i < len; i += n) {
-		uint32_t cp;
-		char utf8[4];
-		n = utf8_decode((const uint8_t *)text + i, len - i, &cp);
-		if (n == 0)
-			break;
-		if (!codepoint_is_base(cp) && !codepoint_is_mark(cp))
-			continue;
-		size_t size = utf8_encode(cp, utf8);
-		if (used + size > TERM_TITLE_MAX)
-			break;
-		memcpy(title + used, utf8, size);
-		used += size;
-	}
-	title[used] = '\0';
+	utf8_printable(title, sizeof(title), text, len);
 	state_set_title(e, title);
 }
 

@@ -6,6 +6,8 @@
  * (a unit test asks it about all), because a base must move its cursor. */
 #include "core/term/unicode.h"
 
+#include <string.h>
+
 #include "core/base/check.h"
 
 struct range {
@@ -192,4 +194,25 @@ size_t utf8_decode(const uint8_t *bytes, size_t len, uint32_t *cp)
 	}
 	*cp = value;
 	return need;
+}
+
+size_t utf8_printable(char *out, size_t size, const char *bytes, size_t len)
+{
+	size_t used = 0, n;
+	for (size_t i = 0; i < len; i += n) {
+		uint32_t cp;
+		char utf8[4];
+		n = utf8_decode((const uint8_t *)bytes + i, len - i, &cp);
+		if (n == 0)
+			break;
+		if (!codepoint_is_base(cp) && !codepoint_is_mark(cp))
+			continue;
+		size_t more = utf8_encode(cp, utf8);
+		if (used + more >= size)
+			break;
+		memcpy(out + used, utf8, more);
+		used += more;
+	}
+	out[used] = '\0';
+	return used;
 }
