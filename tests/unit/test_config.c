@@ -72,10 +72,11 @@ static void the_example_shows_the_built_in_values(void **state)
 	/* What is commented out is right as well. */
 	for (char *p = strchr(text, '#'); p; p = strchr(p + 1, '#'))
 		if (p[-1 + (p == text)] == '\n' && p[1] != ' ')
-			*p = ' ';
+			memmove(p, p + 1, strlen(p)); /* a blank there would continue the value before */
 	config_init(&example);
 	assert_true(load(&example, text, &e));
 	assert_int_equal(example.policy_count, 4);
+	assert_string_equal(example.policy[1], "allow *.pkg.example:8443");
 	config_finish(&example);
 	config_finish(&builtin);
 }
@@ -94,6 +95,9 @@ static void mistakes_name_the_line_and_change_nothing(void **state)
 	    {"[vm]\nmemory = 1M\n", "memory must be"},
 	    {"[vm]\nimage = ../x\n", "image name"},
 	    {"nonsense\n", ":1: "},
+	    {"[egress]\nallow = a.test\nallow = *.com\n", ":3: '*.com' covers a whole top-level domain"},
+	    {"[egress]\ndeny = 10.0.0.1\n", ":2: '10.0.0.1' is an IP address"},
+	    {"[resolve]\na.test = b.test\n", ":2: 'b.test' is not ADDRESS:PORT"},
 	    {"[egress]\nallow = "
 	     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	     "aaaaa"
