@@ -43,6 +43,8 @@ struct backend_events {
 	void (*on_exit)(void *arg, bool clean, const char *why);
 	/* The guest crashed or reset itself while the VMM lives (QMP GUEST_PANICKED, RESET). May be NULL. */
 	void (*on_guest_event)(void *arg, const char *what);
+	/* Its CPUs stand still, or go on. May be NULL. */
+	void (*on_paused)(void *arg, bool paused);
 	/* What the guest writes to its console, raw and hostile, after it went to the log. May be NULL. */
 	void (*on_console)(void *arg, const uint8_t *bytes, size_t len);
 };
@@ -55,7 +57,9 @@ struct backend_ops {
 	/* Presses the ACPI power button; no promise. A guest without the modules button and evdev does not notice, so ask
 	 * its agent first. */
 	void (*power_down)(struct backend *b);
-	void (*kill)(struct backend *b); /* at once; on_exit follows */
+	/* Stops the guest's CPUs, or lets them go on; on_paused follows. */
+	void (*pause)(struct backend *b, bool paused);
+	void (*kill)(struct backend *b); /* at once, paused or not; on_exit follows */
 	pid_t (*pid)(const struct backend *b);
 	/* Accepts NULL. Kills what runs; no event afterwards. */
 	void (*close)(struct backend *b);

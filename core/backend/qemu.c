@@ -135,8 +135,11 @@ static void on_child_exit(void *arg, int code, int signum)
 static void on_qmp_event(void *arg, const struct qmp_message *m)
 {
 	struct backend *b = arg;
+	bool stopped = strcmp(m->event, "STOP") == 0;
 	if (strcmp(m->event, "SHUTDOWN") == 0)
 		memcpy(b->end.shutdown, m->reason, sizeof(b->end.shutdown));
+	else if (b->events.on_paused && (stopped || strcmp(m->event, "RESUME") == 0))
+		b->events.on_paused(b->arg, stopped);
 	else if (b->events.on_guest_event &&
 	         (strcmp(m->event, "GUEST_PANICKED") == 0 || strcmp(m->event, "RESET") == 0))
 		b->events.on_guest_event(b->arg, m->event);
@@ -376,6 +379,12 @@ static void backend_power_down(struct backend *b)
 		qmp_send(b->qmp, "system_powerdown");
 }
 
+static void backend_pause(struct backend *b, bool paused)
+{
+	if (b->qmp)
+		qmp_send(b->qmp, paused ? "stop" : "cont");
+}
+
 static void backend_kill(struct backend *b)
 {
 	if (b->exited)
@@ -393,6 +402,7 @@ const struct backend_ops backend_qemu_tcg = {
     .name = "qemu-tcg",
     .start = start_tcg,
     .power_down = backend_power_down,
+    .pause = backend_pause,
     .kill = backend_kill,
     .pid = backend_pid,
     .close = backend_close,
@@ -402,6 +412,7 @@ const struct backend_ops backend_qemu_kvm = {
     .name = "qemu-kvm",
     .start = start_kvm,
     .power_down = backend_power_down,
+    .pause = backend_pause,
     .kill = backend_kill,
     .pid = backend_pid,
     .close = backend_close,

@@ -37,6 +37,10 @@ static bool end_one(struct cli *cli, const char *vm, const struct ending *how)
 		return false;
 	}
 	bool asked = how->kill ? call_kill(cli->loop, vm, &e) : call_stop(cli->loop, vm, how->grace_ms, &e);
+	if (how->kill && e.kind == ERR_TIMEOUT) { /* it does not listen any more: without being asked */
+		err_clear(&e);
+		asked = vm_end_by_force(vm, &e);
+	}
 	bool ran = asked || e.kind != ERR_NOT_FOUND;
 	if (!ran)
 		err_clear(&e); /* what was asked for is the case */

@@ -10,6 +10,7 @@
 #include "core/config/paths.h"
 #include "core/loop/stream.h"
 #include "core/loop/timer.h"
+#include "core/term/unicode.h"
 #include "core/wire/wire.h"
 
 /* How it works: everything that waits is a conversation in one list, found by its request id (a handful, so a list
@@ -30,6 +31,7 @@ struct client {
 	struct buf outgoing; /* encoded, not yet handed to the stream */
 	struct list conversations;
 	uint32_t last_id;
+	uint64_t heard_ms;          /* monotonic; when something came last */
 	uint64_t hello_deadline_ms; /* 0 once the supervisor said HELLO */
 	bool open;                  /* HELLO came */
 	bool broken;                /* on_closed was called or is under way */
@@ -98,6 +100,11 @@ static void break_off(struct client *c, const struct err *e)
 		c->ops->on_closed(c->arg, e);
 }
 
+void client_set_hangs(const char *vm, struct err *e)
+{
+	err_set(e, ERR_TIMEOUT, "the supervisor of VM %s does not answer; 'ccvm kill %s' ends it", vm, vm);
+}
+
 static struct conversation *find_late(struct client *c, uint64_t now)
 {
 	LIST_FOREACH (item, &c->conversations) {
@@ -118,10 +125,13 @@ static void on_timer(void *arg)
 		err_set(&e, ERR_GONE, "the supervisor of VM %s does not read what it is sent", c->vm);
 		break_off(c, &e);
 	} else if (c->hello_deadline_ms && c->hello_deadline_ms <= now) {
-		err_set(&e, ERR_TIMEOUT, "the supervisor of VM %s does not answer", c->vm);
+		client_set_hangs(c->vm, &e);
 		break_off(c, &e);
 	} else if (late && c->broken) {
 		err_set(&e, ERR_GONE, "the connection to VM %s is broken", c->vm);
+		break_conversation(late, &e);
+	} else if (late && now - c->heard_ms >= CLIENT_TIMEOUT_MS) {
+		client_set_hangs(c->vm, &e);
 		break_conversation(late, &e);
 	} else if (late) {
 		err_set(&e, ERR_TIMEOUT, "VM %s: no answer to %s in time", c->vm, late->ops->what);
@@ -139,6 +149,26 @@ void client_clean_text(char *text)
 		if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
 			*text = '?';
 	}
+}
+
+void client_clean_utf8(char *text)
+{
+	char *out = text;
+	size_t left = strlen(text);
+	while (left) {
+		uint32_t cp;
+		size_t n = utf8_decode((const uint8_t *)text, left, &cp);
+		if (n && cp != UNICODE_REPLACEMENT && (codepoint_is_base(cp) || codepoint_is_mark(cp))) {
+			memmove(out, text, n);
+			out += n;
+		} else {
+			*out++ = '?';
+		}
+		n = MAX(n, 1);
+		text += n;
+		left -= n;
+	}
+	*out = '\0';
 }
 
 bool client_read_error(const struct frame *f, struct err *carried, struct err *e)
@@ -215,6 +245,7 @@ static void on_stream_data(void *arg, const uint8_t *bytes, size_t len)
 	struct err e = ERR_INIT;
 	if (c->broken)
 		return;
+	c->heard_ms = clock_mono_ms();
 	if (frame_feed(&c->reader, bytes, len, on_frame, c, &e) == FRAME_BAD) {
 		err_wrap(&e, "VM %s", c->vm);
 		break_off(c, &e);
@@ -367,7 +398,8 @@ struct client *client_connect(struct loop *loop, const char *vm, const struct cl
 	frame_reader_init(&c->reader);
 	buf_init(&c->outgoing, OUTGOING_MOST);
 	c->timer = timer_create_on(loop, on_timer, c);
-	c->hello_deadline_ms = clock_mono_ms() + CLIENT_TIMEOUT_MS;
+	c->heard_ms = clock_mono_ms();
+	c->hello_deadline_ms = c->heard_ms + CLIENT_TIMEOUT_MS;
 	arm_timer(c);
 	return c;
 }

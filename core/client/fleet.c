@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/client/client.h"
@@ -37,6 +38,8 @@ struct member {
 	struct dirwatch *watch;
 	struct timer *retry;
 	unsigned retry_ms;
+	uint64_t asked_ms; /* monotonic; 0: never */
+	bool asking;       /* the answer is not there yet */
 	char refusal[401]; /* why a supervisor that lives cannot be talked to; "" */
 	bool seen;         /* by the scan that runs */
 };
@@ -157,6 +160,8 @@ static void try_again(struct member *m)
 
 static void disconnect(struct member *m)
 {
+	m->asking = false;
+	m->vm.hangs = false;
 	client_close(m->vm.client);
 	m->vm.client = NULL;
 }
@@ -175,6 +180,7 @@ static void on_client_closed(void *arg, const struct err *e)
 	}
 	m->vm.status = st;
 	m->vm.settled = true;
+	m->vm.hangs = alive && e->kind == ERR_TIMEOUT;
 	if (alive)
 		try_again(m);
 	if (!m->watch) {
@@ -197,6 +203,8 @@ static void on_status(void *arg, const struct vm_status *status, const struct er
 	m->vm.status = *status;
 	m->vm.settled = true;
 	m->retry_ms = RETRY_FIRST_MS;
+	m->asking = false;
+	m->vm.hangs = false;
 	m->refusal[0] = '\0';
 	dirwatch_close(m->watch);
 	m->watch = NULL;
@@ -210,10 +218,42 @@ static void connect_member(struct member *m)
 		return;
 	timer_stop(m->retry);
 	m->vm.client = client_connect(m->fleet->loop, m->vm.status.name, &CLIENT_OPS, m, &e);
-	if (m->vm.client)
-		client_watch(m->vm.client, on_status, m);
-	else
+	if (!m->vm.client) {
 		try_again(m);
+		return;
+	}
+	client_watch(m->vm.client, on_status, m);
+	m->asking = true; /* whether it answers at all */
+	m->asked_ms = clock_mono_ms();
+}
+
+/* ---- does it still answer? ---- */
+
+/* Everything that it says answers: also the status that came by itself. An error is the time limit of the question, after which
+ * it is asked again, or the end of the connection. */
+static void on_answer(void *arg, const struct vm_status *status, const struct err *e)
+{
+	struct member *m = arg;
+	(void)e;
+	if (status && m->vm.hangs)
+		changed(m->fleet);
+	m->asking = false;
+	if (status)
+		m->vm.hangs = false;
+}
+
+static void look_after(struct member *m, uint64_t now)
+{
+	if (!m->vm.client)
+		return;
+	if (!m->asking && now - m->asked_ms >= FLEET_ASK_MS) {
+		m->asking = true;
+		m->asked_ms = now;
+		client_status(m->vm.client, on_answer, m);
+	} else if (m->asking && !m->vm.hangs && now - m->asked_ms >= FLEET_HANGS_MS) {
+		m->vm.hangs = true;
+		changed(m->fleet);
+	}
 }
 
 static struct member *member_create(struct fleet *f, const char *name)
@@ -351,6 +391,13 @@ void fleet_close(struct fleet *f)
 	timer_close(f->change);
 	free(f->state_dir);
 	free(f);
+}
+
+void fleet_look(struct fleet *f)
+{
+	uint64_t now = clock_mono_ms();
+	for (size_t i = 0; i < f->count; i++)
+		look_after(f->members[i], now);
 }
 
 size_t fleet_count(const struct fleet *f)

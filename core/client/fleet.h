@@ -25,6 +25,7 @@ struct fleet_vm {
 };
 
 #define FLEET_HANGS_MS 3000
+#define FLEET_ASK_MS   2000
 
 /* on_change comes from the loop, once for many changes; pointers from fleet_at are valid until the next turn of the loop.
  * Fails when the runtime folder is not safe to use. */
@@ -36,6 +37,9 @@ const struct fleet_vm *fleet_at(const struct fleet *f, size_t i);           /* s
 const struct fleet_vm *fleet_find(const struct fleet *f, const char *name); /* NULL: no such VM */
 /* Every VM has answered once (or will not): what `ls` waits for. */
 bool fleet_is_settled(const struct fleet *f);
+/* Somebody looks at the list: asks every supervisor that was not asked for FLEET_ASK_MS whether it still answers, and judges those
+ * who were asked before (`hangs`, on_change). Nothing asks or waits by itself: who does not look has no timer running for it. */
+void fleet_look(struct fleet *f);
 /* Looks at the folders again now (they are watched anyway). */
 void fleet_rescan(struct fleet *f);
 

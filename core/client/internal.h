@@ -47,6 +47,9 @@ bool client_is_full(const struct client *c);
 void client_pause(struct client *c);
 void client_resume(struct client *c);
 
+/* What to say of a supervisor that lives and says nothing. */
+void client_set_hangs(const char *vm, struct err *e);
+
 /* For tests: every time limit that runs is over now. */
 void client_expire(struct client *c);
 
@@ -55,5 +58,7 @@ bool client_read_error(const struct frame *f, struct err *carried, struct err *e
 bool client_unexpected(const struct frame *f, struct err *e); /* false */
 /* Texts from a supervisor are ASCII without controls; anything else becomes '?'. */
 void client_clean_text(char *text);
+/* The same for texts that may be UTF-8: what no terminal may show becomes '?'. */
+void client_clean_utf8(char *text);
 
 #endif

@@ -1,4 +1,5 @@
 /* Requests with one answer, and the watch: thin layers over a conversation. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,12 +43,72 @@ static struct request *begin(struct client *c, const struct conversation_ops *op
 
 /* ---- status and watch ---- */
 
+struct attention_fields {
+	uint8_t state, source, seen;
+	uint64_t at_ms;
+	const char *text;
+};
+
+static bool read_attention(const struct attention_fields *f, struct vm_attention *out, struct err *e)
+{
+	if (f->state >= ATTENTION_STATE_COUNT || f->source >= ATTENTION_SOURCE_COUNT || f->seen > 1)
+		return err_set(e, ERR_PROTOCOL, "an attention that makes no sense");
+	out->state = (enum vm_attention_state)f->state;
+	out->source = (enum vm_attention_source)f->source;
+	out->seen = f->seen;
+	out->at_ms = (int64_t)f->at_ms;
+	snprintf(out->text, sizeof(out->text), "%s", f->text);
+	client_clean_utf8(out->text);
+	return true;
+}
+
+static bool read_terminal(struct bytes body, struct vm_terminal *out, struct err *e)
+{
+	struct wire_terminal_info m;
+	if (!wire_get_terminal_info(body, &m, e))
+		return false;
+	if (m.number == 0 || m.number == WIRE_TERM_NEW || m.first > 1)
+		return err_set(e, ERR_PROTOCOL, "a terminal that makes no sense");
+	*out = (struct vm_terminal){
+	    .number = m.number, .rows = m.rows, .cols = m.cols, .first = m.first, .watchers = m.watchers};
+	struct attention_fields attention = {m.attention, m.attention_source, m.attention_seen,
+	                                     m.attention_ms, m.attention_text};
+	client_clean_utf8(m.title);
+	client_clean_text(m.command);
+	memcpy(out->title, m.title, sizeof(out->title));
+	memcpy(out->command, m.command, sizeof(out->command));
+	return read_attention(&attention, &out->attention, e);
+}
+
+/* One frame each, by number, nothing behind them. */
+static bool read_terminals(struct bytes list, struct vm_status *out, struct err *e)
+{
+	struct frame f;
+	size_t used;
+	for (; list.len; list.p += used, list.len -= used) {
+		uint32_t n = out->terminal_count;
+		if (frame_parse(list, &f, &used, e) != FRAME_READY || f.type != WIRE_TERMINAL_INFO || f.id ||
+		    n == VM_TERMINALS_MOST)
+			break;
+		if (!read_terminal(f.body, &out->terminal[n], e))
+			return false;
+		if (n && out->terminal[n].number <= out->terminal[n - 1].number)
+			break;
+		out->terminal_count++;
+	}
+	if (list.len == 0)
+		return true;
+	err_clear(e);
+	return err_set(e, ERR_PROTOCOL, "a list of terminals that makes no sense");
+}
+
 static bool read_status(const struct frame *f, const char *vm, struct vm_status *out, struct err *e)
 {
 	struct wire_status_reply m;
 	if (!wire_get_status_reply(f->body, &m, e))
 		return false;
-	if (m.state >= VM_STATE_COUNT || m.egress >= VM_EGRESS_COUNT || strcmp(m.name, vm) != 0)
+	if (m.state >= VM_STATE_COUNT || m.egress >= VM_EGRESS_COUNT || m.paused > 1 ||
+	    strcmp(m.name, vm) != 0)
 		return err_set(e, ERR_PROTOCOL, "a status that makes no sense");
 	*out = (struct vm_status){
 	    .state = (enum vm_state)m.state,
@@ -61,7 +122,16 @@ static bool read_status(const struct frame *f, const char *vm, struct vm_status 
 	    .cpus = m.cpus,
 	    .memory_bytes = m.memory_bytes,
 	    .generation = m.generation,
+	    .paused = m.paused,
+	    .denied_seen = m.denied_seen,
+	    .cpu_permille = m.cpu_permille,
+	    .mem_used_kib = m.mem_used_kib,
+	    .mem_total_kib = m.mem_total_kib,
 	};
+	struct attention_fields attention = {m.attention, m.attention_source, m.attention_seen,
+	                                     m.attention_ms, m.attention_text};
+	if (!read_attention(&attention, &out->attention, e) || !read_terminals(m.terminal_list, out, e))
+		return false;
 	client_clean_text(m.reason);
 	client_clean_text(m.backend);
 	client_clean_text(m.image);
@@ -233,6 +303,24 @@ static const struct conversation_ops RULE_OPS = {
     .on_broken = text_broken,
     .release = release,
 };
+static const struct conversation_ops PAUSE_OPS = {
+    .what = "pause or resume",
+    .on_message = text_message,
+    .on_broken = text_broken,
+    .release = release,
+};
+static const struct conversation_ops SEEN_OPS = {
+    .what = "seen",
+    .on_message = text_message,
+    .on_broken = text_broken,
+    .release = release,
+};
+static const struct conversation_ops SIGNAL_OPS = {
+    .what = "a signal",
+    .on_message = text_message,
+    .on_broken = text_broken,
+    .release = release,
+};
 static const struct conversation_ops STOP_OPS = {
     .what = "stop or kill",
     .on_message = text_message,
@@ -284,5 +372,32 @@ void client_kill(struct client *c, client_text_fn *done, void *arg)
 	r->done.text = done;
 	r->gone_is_success = true;
 	wire_put_empty(client_outgoing(c), WIRE_KILL, r->talk.id);
+	client_flush(c);
+}
+
+void client_pause_vm(struct client *c, bool paused, client_text_fn *done, void *arg)
+{
+	struct request *r = begin(c, &PAUSE_OPS, CLIENT_TIMEOUT_MS, arg);
+	struct wire_pause m = {.paused = paused};
+	r->done.text = done;
+	wire_put_pause(client_outgoing(c), r->talk.id, &m);
+	client_flush(c);
+}
+
+void client_seen(struct client *c, bool attention, bool denied, client_text_fn *done, void *arg)
+{
+	struct request *r = begin(c, &SEEN_OPS, CLIENT_TIMEOUT_MS, arg);
+	struct wire_seen m = {.attention = attention, .denied = denied};
+	r->done.text = done;
+	wire_put_seen(client_outgoing(c), r->talk.id, &m);
+	client_flush(c);
+}
+
+void client_term_signal(struct client *c, uint32_t term, int signum, client_text_fn *done, void *arg)
+{
+	struct request *r = begin(c, &SIGNAL_OPS, CLIENT_TIMEOUT_MS, arg);
+	struct wire_term_signal m = {.term = term, .signum = (uint8_t)signum};
+	r->done.text = done;
+	wire_put_term_signal(client_outgoing(c), r->talk.id, &m);
 	client_flush(c);
 }

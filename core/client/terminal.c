@@ -10,7 +10,7 @@
 #include "core/wire/wire.h"
 
 #define OPEN_TIMEOUT_MS 30000
-#define PASTE_MOST      (1024u * 1024)
+#define HISTORY_MS      10000
 
 struct client_term {
 	struct conversation talk;
@@ -20,6 +20,18 @@ struct client_term {
 	struct screen screen;
 	uint32_t term;
 	bool open;
+	size_t pasted;      /* bytes of the paste that goes on */
+	bool paste_refused; /* a piece of it was not sent */
+	struct list histories;
+};
+
+/* One question about the history; it has an id of its own. */
+struct history {
+	struct conversation talk;
+	struct list link; /* in the terminal */
+	struct client_term *term;
+	client_lines_fn *done;
+	void *arg;
 };
 
 static struct client_term *from_talk(struct conversation *v)
@@ -37,6 +49,13 @@ static void end(struct client_term *t)
 	t->open = false;
 	if (conversation_is_active(&t->talk))
 		conversation_end(&t->talk);
+}
+
+static void on_drain(struct conversation *v)
+{
+	struct client_term *t = from_talk(v);
+	if (t->open && t->ops->on_drain)
+		t->ops->on_drain(t->arg);
 }
 
 static void on_broken(struct conversation *v, const struct err *e)
@@ -95,6 +114,73 @@ static bool on_closed(struct client_term *t, const struct frame *f, struct err *
 	return true;
 }
 
+/* ---- history ---- */
+
+static struct history *from_history(struct conversation *v)
+{
+	return CONTAINER_OF(v, struct history, talk);
+}
+
+static void release_history(struct conversation *v)
+{
+	struct history *h = from_history(v);
+	list_remove(&h->link);
+	free(h);
+}
+
+static void forget_history(struct history *h)
+{
+	conversation_end(&h->talk);
+	release_history(&h->talk);
+}
+
+static void history_broken(struct conversation *v, const struct err *e)
+{
+	struct history h = *from_history(v);
+	release_history(v);
+	h.done(h.arg, 0, 0, (struct bytes){0}, e);
+}
+
+static bool history_message(struct conversation *v, const struct frame *f, struct err *e)
+{
+	struct history h = *from_history(v);
+	struct err refused = ERR_INIT;
+	struct wire_term_lines m = {0};
+	if (f->type != WIRE_ERROR && f->type != WIRE_TERM_LINES)
+		return client_unexpected(f, e);
+	if (f->type == WIRE_ERROR ? !client_read_error(f, &refused, e) : !wire_get_term_lines(f->body, &m, e))
+		return false;
+	if (f->type == WIRE_TERM_LINES && m.term != h.term->term)
+		return err_set(e, ERR_PROTOCOL, "lines of terminal %u instead of %u", m.term, h.term->term);
+	forget_history(from_history(v));
+	h.done(h.arg, m.first, m.count, m.lines, f->type == WIRE_ERROR ? &refused : NULL);
+	return true;
+}
+
+static const struct conversation_ops HISTORY_OPS = {
+    .what = "asking for the history",
+    .on_message = history_message,
+    .on_broken = history_broken,
+    .release = release_history,
+};
+
+bool client_term_history(struct client_term *t, uint64_t before, uint32_t most, client_lines_fn *done,
+                         void *arg)
+{
+	if (!t->open)
+		return false;
+	struct history *h = mem_alloc(sizeof(*h));
+	struct wire_term_history m = {.term = t->term, .before = before, .most = most};
+	*h = (struct history){.term = t, .done = done, .arg = arg};
+	list_append(&t->histories, &h->link);
+	conversation_begin(t->client, &h->talk, &HISTORY_OPS, HISTORY_MS);
+	wire_put_term_history(client_outgoing(t->client), h->talk.id, &m);
+	client_flush(t->client); /* if that breaks the connection, `done` hears of it */
+	return true;
+}
+
+/* ---- messages ---- */
+
 static const struct {
 	uint16_t type;
 	bool only_open;
@@ -120,6 +206,7 @@ static const struct conversation_ops TALK_OPS = {
     .what = "opening a terminal",
     .on_message = on_message,
     .on_broken = on_broken,
+    .on_drain = on_drain,
     .release = release,
 };
 
@@ -132,11 +219,11 @@ static uint16_t clamp(unsigned v, unsigned min, unsigned max)
 static bool fill_message(struct wire_term_open *m, const struct client_term_spec *spec, struct err *e)
 {
 	size_t cwd_len = spec->cwd ? strlen(spec->cwd) : 0;
-	*m = (struct wire_term_open){
-	    .term = spec->term,
-	    .rows = clamp(spec->rows, TERM_ROWS_MIN, TERM_ROWS_MAX),
-	    .cols = clamp(spec->cols, TERM_COLS_MIN, TERM_COLS_MAX),
-	};
+	*m = (struct wire_term_open){.term = spec->term};
+	if (spec->rows && spec->cols) {
+		m->rows = clamp(spec->rows, TERM_ROWS_MIN, TERM_ROWS_MAX);
+		m->cols = clamp(spec->cols, TERM_COLS_MIN, TERM_COLS_MAX);
+	}
 	if (cwd_len >= sizeof(m->cwd))
 		return err_set(e, ERR_LIMIT, "the folder's path is longer than %zu bytes",
 		               sizeof(m->cwd) - 1);
@@ -159,7 +246,8 @@ struct client_term *client_term_open(struct client *c, const struct client_term_
 		t->client = c;
 		t->ops = ops;
 		t->arg = arg;
-		screen_init(&t->screen, m.rows, m.cols);
+		list_init(&t->histories);
+		screen_init(&t->screen, MAX(m.rows, TERM_ROWS_MIN), MAX(m.cols, TERM_COLS_MIN));
 		m.argv = (struct bytes){.p = argv.data, .len = argv.len};
 		m.env = (struct bytes){.p = env.data, .len = env.len};
 		conversation_begin(c, &t->talk, &TALK_OPS, OPEN_TIMEOUT_MS);
@@ -181,6 +269,8 @@ void client_term_close(struct client_term *t)
 		client_flush(t->client);
 	}
 	end(t);
+	LIST_FOREACH (item, &t->histories)
+		forget_history(LIST_ENTRY(item, struct history, link));
 	screen_finish(&t->screen);
 	free(t);
 }
@@ -205,43 +295,89 @@ static bool takes_input(const struct client_term *t)
 	return t->open && !client_is_full(t->client);
 }
 
-void client_term_key(struct client_term *t, uint32_t key, unsigned mods)
+bool client_term_key(struct client_term *t, uint32_t key, unsigned mods)
 {
 	if (!takes_input(t))
-		return;
+		return false;
 	struct wire_term_key m = {.term = t->term, .key = key, .mods = (uint8_t)mods};
 	wire_put_term_key(client_outgoing(t->client), t->talk.id, &m);
-	client_flush(t->client);
+	return client_flush(t->client);
 }
 
-void client_term_text(struct client_term *t, const void *bytes, size_t len)
+bool client_term_text(struct client_term *t, const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;
-	while (len && takes_input(t)) {
+	if (!takes_input(t) || len > CLIENT_TERM_INPUT_MAX)
+		return false;
+	while (len) { /* all of it: no more than the limit is queued beyond a full connection */
 		size_t n = MIN(len, (size_t)WIRE_DATA_MAX);
 		struct wire_term_text m = {.term = t->term, .text = {.p = p, .len = n}};
 		wire_put_term_text(client_outgoing(t->client), t->talk.id, &m);
-		client_flush(t->client);
-		p += n;
-		len -= n;
-	}
-}
-
-bool client_term_paste(struct client_term *t, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	if (!takes_input(t) || len > PASTE_MOST)
-		return false;
-	while (len) { /* at most PASTE_MOST is queued: all of it or nothing */
-		size_t n = MIN(len, (size_t)WIRE_DATA_MAX);
-		struct wire_term_paste m = {.term = t->term, .text = {.p = p, .len = n}};
-		wire_put_term_paste(client_outgoing(t->client), t->talk.id, &m);
 		if (!client_flush(t->client))
 			return false;
 		p += n;
 		len -= n;
 	}
 	return true;
+}
+
+static bool put_paste(struct client_term *t, const uint8_t *p, size_t len, bool first, bool last)
+{
+	do {
+		size_t n = MIN(len, (size_t)WIRE_DATA_MAX);
+		struct wire_term_paste m = {
+		    .term = t->term, .first = first, .last = last && n == len, .text = {.p = p, .len = n}};
+		wire_put_term_paste(client_outgoing(t->client), t->talk.id, &m);
+		if (!client_flush(t->client))
+			return false;
+		first = false;
+		p += n;
+		len -= n;
+	} while (len);
+	return true;
+}
+
+/* Only the first piece asks whether there is room: what has begun may fill the connection up to the limit of a paste. */
+bool client_term_paste_part(struct client_term *t, const void *bytes, size_t len, bool first, bool last)
+{
+	if (first) {
+		t->pasted = 0;
+		t->paste_refused = !takes_input(t);
+	}
+	t->paste_refused |= !t->open || len > CLIENT_TERM_INPUT_MAX - t->pasted;
+	if (t->paste_refused)
+		return false;
+	t->pasted += len;
+	t->paste_refused = !put_paste(t, bytes, len, first, last);
+	return !t->paste_refused;
+}
+
+bool client_term_paste(struct client_term *t, const void *bytes, size_t len)
+{
+	return len <= CLIENT_TERM_INPUT_MAX && client_term_paste_part(t, bytes, len, true, true);
+}
+
+void client_term_mouse(struct client_term *t, const struct term_mouse *mouse)
+{
+	if (!takes_input(t))
+		return;
+	struct wire_term_mouse m = {.term = t->term,
+	                            .kind = mouse->kind,
+	                            .button = mouse->button,
+	                            .mods = mouse->mods,
+	                            .row = mouse->row,
+	                            .col = mouse->col};
+	wire_put_term_mouse(client_outgoing(t->client), t->talk.id, &m);
+	client_flush(t->client);
+}
+
+void client_term_focus(struct client_term *t, bool focused)
+{
+	if (!t->open)
+		return;
+	struct wire_term_focus m = {.term = t->term, .focused = focused};
+	wire_put_term_focus(client_outgoing(t->client), t->talk.id, &m);
+	client_flush(t->client);
 }
 
 void client_term_resize(struct client_term *t, unsigned rows, unsigned cols)

@@ -38,6 +38,8 @@ struct client_term_ops {
 	/* The program in it ended (e NULL; code counts when signum is 0), or it could not be opened, or the connection broke.
 	 * The screen stays readable until client_term_close. */
 	void (*on_ended)(void *arg, uint32_t code, unsigned signum, const struct err *e);
+	/* Input is taken again. Not the place to close anything. May be NULL. */
+	void (*on_drain)(void *arg);
 };
 
 /* Sizes are clamped to the limits of core/term/cells.h. */
@@ -51,23 +53,29 @@ struct screen *client_term_screen(struct client_term *t);
 uint32_t client_term_number(const struct client_term *t); /* 0 until it is open */
 bool client_term_is_open(const struct client_term *t);
 
-/* Input; silently nothing while the terminal is not open or the connection is jammed (typing never piles up). key: enum
- * term_key or a code point; mods: enum term_mod (core/term/keys.h). */
-void client_term_key(struct client_term *t, uint32_t key, unsigned mods);
-void client_term_text(struct client_term *t, const void *bytes, size_t len);
-/* One paste, bracketed by the supervisor when the guest asked for that. False when it is over 1 MiB or the connection is
- * jammed. */
+#define CLIENT_TERM_INPUT_MAX (1024 * 1024) /* of one text, of one paste */
+
+/* Input. False, and nothing of it is sent, while the terminal is not open, the connection is full (typing never piles up;
+ * on_drain follows) or it is over CLIENT_TERM_INPUT_MAX. key: enum term_key or a code point; mods: enum term_mod
+ * (core/term/keys.h). */
+bool client_term_key(struct client_term *t, uint32_t key, unsigned mods);
+bool client_term_text(struct client_term *t, const void *bytes, size_t len);
+/* One paste, bracketed by the supervisor when the guest asked for that. */
 bool client_term_paste(struct client_term *t, const void *bytes, size_t len);
+/* The same in pieces; first and last mark its ends. The guest gets the whole paste when the last piece was sent, and nothing of it
+ * if one was refused: then it must begin again. */
+bool client_term_paste_part(struct client_term *t, const void *bytes, size_t len, bool first, bool last);
 /* Reach the guest only if it asked for such events. */
 void client_term_mouse(struct client_term *t, const struct term_mouse *m);
 void client_term_focus(struct client_term *t, bool focused);
 void client_term_resize(struct client_term *t, unsigned rows, unsigned cols);
 
 /* The newest lines of the history with numbers below `before`, for transcript_prepend. `done` comes once, from the loop: how
- * many lines, the number of the first, the piece (borrowed); or the error. Not after client_term_close. */
+ * many lines, the number of the first, the piece (borrowed); or the error. Not after client_term_close. False, and no callback:
+ * the terminal is not open. */
 typedef void client_lines_fn(void *arg, uint64_t first, uint32_t count, struct bytes lines,
                              const struct err *e);
-void client_term_history(struct client_term *t, uint64_t before, uint32_t most, client_lines_fn *done,
+bool client_term_history(struct client_term *t, uint64_t before, uint32_t most, client_lines_fn *done,
                          void *arg);
 
 #endif

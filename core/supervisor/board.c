@@ -50,6 +50,15 @@ struct vm_status *board_edit(struct board *b)
 	return &b->now;
 }
 
+struct vm_terminal *board_terminal(struct board *b, uint32_t number)
+{
+	for (uint32_t i = 0; i < b->now.terminal_count; i++) {
+		if (b->now.terminal[i].number == number)
+			return &b->now.terminal[i];
+	}
+	return NULL;
+}
+
 void board_changed(struct board *b)
 {
 	b->now.generation++;

@@ -22,6 +22,8 @@ const struct vm_status *board_status(const struct board *b);
 /* For changing it: call board_changed afterwards (the generation grows there). */
 struct vm_status *board_edit(struct board *b);
 void board_changed(struct board *b);
+/* The entry of a terminal in the status, for changing it; NULL: there is no such terminal. */
+struct vm_terminal *board_terminal(struct board *b, uint32_t number);
 /* Tells the watchers now, in this call. */
 void board_flush(struct board *b);
 

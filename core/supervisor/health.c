@@ -57,7 +57,7 @@ static void publish(struct health *h, const char *broken)
 {
 	struct vm_status *s = board_edit(h->board);
 	enum vm_egress egress = *broken ? VM_EGRESS_BROKEN : VM_EGRESS_OK;
-	if (h->stopped || (s->egress == egress && strcmp(s->reason, broken) == 0))
+	if (h->stopped || s->paused || (s->egress == egress && strcmp(s->reason, broken) == 0))
 		return;
 	if (*broken)
 		log_warn("egress broken: %s", broken);
@@ -208,7 +208,7 @@ void health_destroy(struct health *h)
 void health_check(struct health *h)
 {
 	h->again = h->own != NULL;
-	if (h->own || h->stopped)
+	if (h->own || h->stopped || board_status(h->board)->paused)
 		return;
 	timer_stop(h->retry);
 	h->own = health_ping(h, on_own_done, h);

@@ -20,7 +20,7 @@ struct health *health_create(struct loop *loop, struct board *board, const char 
                              const char *proxy_path);
 void health_destroy(struct health *h); /* accepts NULL; every ask has been closed */
 
-/* Looks now; the result goes to the board. */
+/* Looks now; the result goes to the board. Not while the VM is paused: nobody would answer. */
 void health_check(struct health *h);
 /* No more checks of its own: the VM is ending. */
 void health_stop(struct health *h);

@@ -67,25 +67,7 @@ void session_answer_ok(struct session *s, uint32_t id, const char *text)
 
 static void put_status(struct session *s, uint32_t id)
 {
-	const struct vm_status *v = board_status(s->host->board);
-	struct wire_status_reply m = {
-	    .state = (uint8_t)v->state,
-	    .egress = (uint8_t)v->egress,
-	    .started_ms = (uint64_t)v->started_ms,
-	    .ready_ms = (uint64_t)v->ready_ms,
-	    .denied = v->denied,
-	    .tunnels = v->tunnels,
-	    .supervisor_pid = v->supervisor_pid,
-	    .vmm_pid = v->vmm_pid,
-	    .cpus = v->cpus,
-	    .memory_bytes = v->memory_bytes,
-	    .generation = v->generation,
-	};
-	snprintf(m.name, sizeof(m.name), "%s", v->name);
-	snprintf(m.reason, sizeof(m.reason), "%s", v->reason);
-	snprintf(m.backend, sizeof(m.backend), "%s", v->backend);
-	snprintf(m.image, sizeof(m.image), "%s", v->image);
-	wire_put_status_reply(&s->out, id, &m);
+	session_put_status(&s->out, id, board_status(s->host->board));
 	session_flush(s);
 }
 
@@ -147,6 +129,8 @@ static const struct {
     {WIRE_DENY, true, session_on_deny},
     {WIRE_STOP, true, session_on_stop},
     {WIRE_KILL, true, session_on_kill},
+    {WIRE_PAUSE, true, session_on_pause},
+    {WIRE_SEEN, true, session_on_seen},
     {WIRE_EXEC, true, session_on_exec},
     {WIRE_STDIN, true, session_on_stdin},
     {WIRE_STDIN_EOF, true, session_on_stdin_eof},
@@ -156,6 +140,8 @@ static const struct {
     {WIRE_TERM_TEXT, true, session_on_term_text},
     {WIRE_TERM_PASTE, true, session_on_term_paste},
     {WIRE_TERM_RESIZE, true, session_on_term_resize},
+    {WIRE_TERM_FOCUS, true, session_on_term_focus},
+    {WIRE_TERM_SIGNAL, true, session_on_term_signal},
     {WIRE_TERM_LEAVE, true, session_on_term_leave},
 };
 
@@ -276,9 +262,11 @@ void session_update_reading(struct session *s)
 bool session_check_ready(const struct session *s, struct err *e)
 {
 	const struct vm_status *v = board_status(s->host->board);
-	if (v->state == VM_READY)
-		return true;
-	return err_set(e, ERR_INVALID, "VM %s is %s, not ready", v->name, vm_state_name(v->state));
+	if (v->state != VM_READY)
+		return err_set(e, ERR_INVALID, "VM %s is %s, not ready", v->name, vm_state_name(v->state));
+	if (v->paused)
+		return err_set(e, ERR_INVALID, "VM %s is paused (ccvm resume %s goes on)", v->name, v->name);
+	return true;
 }
 
 bool session_check_strings(struct bytes blob, const char *what, struct err *e)

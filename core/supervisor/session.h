@@ -12,6 +12,7 @@
 #ifndef CCVM_SUPERVISOR_SESSION_H
 #define CCVM_SUPERVISOR_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/err.h"
@@ -35,6 +36,8 @@ struct session_host {
 	const char *vsock_path;
 	void (*on_stop)(void *arg, uint32_t grace_ms); /* the board tells when it has stopped */
 	void (*on_kill)(void *arg);
+	void (*on_pause)(void *arg, bool paused); /* the board tells when it is so */
+	void (*on_seen)(void *arg, bool attention, bool denied);
 	void *arg;
 };
 

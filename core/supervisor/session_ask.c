@@ -1,4 +1,4 @@
-/* Questions of a client whose answer comes later: ping, a change of the policy, the end of the VM. */
+/* Questions of a client whose answer comes later: ping, a change of the policy, a pause, the end of the VM. */
 #include <stdlib.h>
 
 #include "core/base/mem.h"
@@ -6,7 +6,7 @@
 #include "core/supervisor/live_policy.h"
 #include "core/supervisor/session_internal.h"
 
-enum ask_kind { ASK_PING, ASK_POLICY, ASK_END };
+enum ask_kind { ASK_PING, ASK_POLICY, ASK_PAUSE, ASK_RESUME, ASK_END };
 
 struct session_ask {
 	struct list link;
@@ -137,17 +137,70 @@ bool session_on_kill(struct session *s, const struct frame *f, struct err *e)
 	return true;
 }
 
+/* Answered by session_asks_look when the VMM has done it. */
+bool session_on_pause(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_pause m;
+	struct err why = ERR_INIT;
+	const struct vm_status *v = board_status(s->host->board);
+	if (!wire_get_pause(f->body, &m, e))
+		return false;
+	if (m.paused > 1)
+		return err_set(e, ERR_PROTOCOL, "malformed pause message");
+	bool can = v->state == VM_READY ||
+	           err_set(&why, ERR_INVALID, "VM %s is %s, not ready", v->name, vm_state_name(v->state));
+	if (can && v->paused == (m.paused != 0)) {
+		session_answer_ok(s, f->id, m.paused ? "is paused already" : "is not paused");
+		return true;
+	}
+	if (can && begin(s, f->id, m.paused ? ASK_PAUSE : ASK_RESUME, &why))
+		s->host->on_pause(s->host->arg, m.paused != 0);
+	else
+		session_answer_err(s, f->id, &why);
+	return true;
+}
+
+bool session_on_seen(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_seen m;
+	if (!wire_get_seen(f->body, &m, e))
+		return false;
+	if (m.attention > 1 || m.denied > 1)
+		return err_set(e, ERR_PROTOCOL, "malformed seen message");
+	s->host->on_seen(s->host->arg, m.attention != 0, m.denied != 0);
+	session_answer_ok(s, f->id, "");
+	return true;
+}
+
+/* What the state of the VM says to an open question; false: nothing yet. */
+static bool answer(const struct session_ask *a, const struct vm_status *v)
+{
+	struct err why = ERR_INIT;
+	bool over = !vm_state_is_live(v->state);
+	if (a->kind == ASK_END && over) {
+		session_answer_ok(a->session, a->id, *v->reason ? v->reason : vm_state_name(v->state));
+		return true;
+	}
+	if (a->kind != ASK_PAUSE && a->kind != ASK_RESUME)
+		return false;
+	if (v->state != VM_READY) {
+		err_set(&why, ERR_INVALID, "VM %s is %s", v->name, vm_state_name(v->state));
+		session_answer_err(a->session, a->id, &why);
+		return true;
+	}
+	if (v->paused != (a->kind == ASK_PAUSE))
+		return false;
+	session_answer_ok(a->session, a->id, v->paused ? "paused" : "goes on");
+	return true;
+}
+
 void session_asks_look(struct session *s)
 {
 	const struct vm_status *v = board_status(s->host->board);
-	if (vm_state_is_live(v->state))
-		return;
 	LIST_FOREACH (item, &s->asks) {
 		struct session_ask *a = LIST_ENTRY(item, struct session_ask, link);
-		if (a->kind != ASK_END)
-			continue;
-		session_answer_ok(s, a->id, *v->reason ? v->reason : vm_state_name(v->state));
-		end_ask(a);
+		if (answer(a, v))
+			end_ask(a);
 	}
 }
 

@@ -43,7 +43,7 @@ void session_answer_ok(struct session *s, uint32_t id, const char *text);
 /* Reads the client or not, after what its programs can take. */
 void session_update_reading(struct session *s);
 
-/* The VM is ready, or *e says in what state it is instead. */
+/* The VM is ready and not paused, or *e says in what state it is instead. */
 bool session_check_ready(const struct session *s, struct err *e) MUST_USE;
 /* Strings with NUL, back to back, or nothing. */
 bool session_check_strings(struct bytes blob, const char *what, struct err *e) MUST_USE;
@@ -58,12 +58,21 @@ bool session_on_term_key(struct session *s, const struct frame *f, struct err *e
 bool session_on_term_text(struct session *s, const struct frame *f, struct err *e);
 bool session_on_term_paste(struct session *s, const struct frame *f, struct err *e);
 bool session_on_term_resize(struct session *s, const struct frame *f, struct err *e);
+bool session_on_term_mouse(struct session *s, const struct frame *f, struct err *e);
+bool session_on_term_focus(struct session *s, const struct frame *f, struct err *e);
+bool session_on_term_history(struct session *s, const struct frame *f, struct err *e);
+bool session_on_term_signal(struct session *s, const struct frame *f, struct err *e);
 bool session_on_term_leave(struct session *s, const struct frame *f, struct err *e);
 bool session_on_ping(struct session *s, const struct frame *f, struct err *e);
 bool session_on_allow(struct session *s, const struct frame *f, struct err *e);
 bool session_on_deny(struct session *s, const struct frame *f, struct err *e);
 bool session_on_stop(struct session *s, const struct frame *f, struct err *e);
 bool session_on_kill(struct session *s, const struct frame *f, struct err *e);
+bool session_on_pause(struct session *s, const struct frame *f, struct err *e);
+bool session_on_seen(struct session *s, const struct frame *f, struct err *e);
+
+/* One STATUS_REPLY. False: it does not fit. */
+bool session_put_status(struct buf *out, uint32_t id, const struct vm_status *v);
 
 /* There is room for sending again. */
 void session_execs_drain(struct session *s);

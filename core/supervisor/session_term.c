@@ -156,9 +156,11 @@ bool session_on_term_paste(struct session *s, const struct frame *f, struct err 
 	struct wire_term_paste m;
 	if (!wire_get_term_paste(f->body, &m, e))
 		return false;
+	if (m.first > 1 || m.last > 1)
+		return err_set(e, ERR_PROTOCOL, "malformed term_paste message");
 	struct session_term *t = find_term(s, m.term);
 	if (t)
-		term_watch_paste(t->watch, m.text);
+		term_watch_paste(t->watch, m.text, m.first, m.last);
 	return true;
 }
 
@@ -170,6 +172,32 @@ bool session_on_term_resize(struct session *s, const struct frame *f, struct err
 	struct session_term *t = find_term(s, m.term);
 	if (t)
 		term_watch_resize(t->watch, m.rows, m.cols);
+	return true;
+}
+
+bool session_on_term_focus(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_term_focus m;
+	if (!wire_get_term_focus(f->body, &m, e))
+		return false;
+	if (m.focused > 1)
+		return err_set(e, ERR_PROTOCOL, "malformed term_focus message");
+	struct session_term *t = find_term(s, m.term);
+	if (t)
+		term_watch_focus(t->watch, m.focused != 0);
+	return true;
+}
+
+bool session_on_term_signal(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_term_signal m;
+	struct err why = ERR_INIT;
+	if (!wire_get_term_signal(f->body, &m, e))
+		return false;
+	if (session_check_ready(s, &why) && terminals_signal(s->host->terminals, m.term, m.signum, &why))
+		session_answer_ok(s, f->id, "");
+	else
+		session_answer_err(s, f->id, &why);
 	return true;
 }
 

@@ -61,6 +61,7 @@ static void show_state(struct supervisor *s)
 		snprintf(v->reason, sizeof(v->reason), "%s", s->reason);
 		v->egress = VM_EGRESS_UNKNOWN;
 	}
+	v->paused = v->paused && vm_state_is_live(v->state);
 	board_changed(s->board);
 	store_status(s);
 }
@@ -228,11 +229,20 @@ static void on_audit(void *arg, uint32_t denied, uint32_t tunnels)
 	board_changed(s->board);
 }
 
-static void on_terminal_count(void *arg, uint32_t count)
+/* What the operator has seen is the VM's: every console and the next one know. */
+static void on_seen(void *arg, bool attention, bool denied)
 {
 	struct supervisor *s = arg;
-	board_edit(s->board)->terminal_count = count;
+	struct vm_status *v = board_edit(s->board);
+	bool news = (attention && !v->attention.seen) || (denied && v->denied_seen != v->denied);
+	for (uint32_t i = 0; attention && i < v->terminal_count; i++)
+		v->terminal[i].attention.seen = true;
+	v->attention.seen |= attention;
+	if (denied)
+		v->denied_seen = v->denied;
 	board_changed(s->board);
+	if (news)
+		store_status(s);
 }
 
 static void on_stop(void *arg, uint32_t grace_ms)
@@ -245,6 +255,13 @@ static void on_stop(void *arg, uint32_t grace_ms)
 static void on_kill(void *arg)
 {
 	supervisor_event(arg, MACHINE_KILL_ASKED, "killed");
+}
+
+static void on_pause(void *arg, bool paused)
+{
+	struct supervisor *s = arg;
+	if (s->vmm_running)
+		s->ops->pause(s->vmm, paused);
 }
 
 static void on_gone_timer(void *arg)
@@ -292,7 +309,7 @@ static void make_parts(struct supervisor *s)
 	s->board = make_board(s);
 	s->health = health_create(s->loop, s->board, s->places->vsock, s->places->vsock_egress);
 	s->policy = live_policy_create(s->loop, s->places->policy, helpers_reload_policy, s);
-	s->terminals = terminals_create(s->loop, s->places->vsock, on_terminal_count, s);
+	s->terminals = terminals_create(s->loop, s->board, s->places->vsock, NULL, s);
 	s->session_host = (struct session_host){
 	    .loop = s->loop,
 	    .board = s->board,
@@ -302,6 +319,8 @@ static void make_parts(struct supervisor *s)
 	    .vsock_path = s->places->vsock,
 	    .on_stop = on_stop,
 	    .on_kill = on_kill,
+	    .on_pause = on_pause,
+	    .on_seen = on_seen,
 	    .arg = s,
 	};
 }

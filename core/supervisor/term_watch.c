@@ -6,8 +6,8 @@
 #include "core/base/mem.h"
 #include "core/loop/timer.h"
 
-/* Input is taken while so much fits: pastes may grow when encoded. */
-#define INPUT_ROOM ((size_t)4 * WIRE_DATA_MAX)
+/* Input is taken while so much fits beside it: it may grow when encoded, and is cut into frames. */
+#define INPUT_ROOM ((size_t)2 * WIRE_DATA_MAX)
 
 /* ---- output ---- */
 
@@ -57,12 +57,28 @@ void terminal_offer(struct terminal *t)
 	}
 }
 
+/* ---- watchers come and go ---- */
+
+void terminal_count_watches(struct terminal *t)
+{
+	bool focused = false;
+	LIST_FOREACH (item, &t->watches)
+		focused |= LIST_ENTRY(item, struct term_watch, link)->focused;
+	if (focused != t->focused)
+		emulator_focus(t->emulator, focused);
+	t->focused = focused;
+	term_entry_update(t);
+}
+
 void term_watch_close(struct term_watch *w)
 {
 	if (!w)
 		return;
-	if (w->terminal)
+	if (w->terminal) {
 		list_remove(&w->link);
+		terminal_count_watches(w->terminal);
+	}
+	buf_finish(&w->paste);
 	free(w);
 }
 
@@ -87,66 +103,42 @@ bool term_watch_take(struct term_watch *w, size_t max, struct buf *out)
 	return true;
 }
 
-/* ---- input and size ---- */
+/* ---- size ---- */
+
+/* The emulator and the guest get a new size together: what the program draws for the old one would look broken. */
+void terminal_apply_size(struct terminal *t)
+{
+	unsigned rows = emulator_rows(t->emulator), cols = emulator_cols(t->emulator);
+	if (t->want_rows == rows && t->want_cols == cols)
+		return;
+	emulator_resize(t->emulator, t->want_rows, t->want_cols);
+	t->resized_ms = clock_mono_ms();
+	struct wire_resize m = {.rows = (uint16_t)emulator_rows(t->emulator),
+	                        .cols = (uint16_t)emulator_cols(t->emulator)};
+	t->want_rows = m.rows;
+	t->want_cols = m.cols;
+	if (m.rows == rows && m.cols == cols)
+		return; /* out of the limits */
+	wire_put_resize(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
+	guest_link_flush(t->guest);
+	term_entry_update(t);
+	terminal_arm_frame(t, 0);
+}
 
 void term_watch_apply_size(struct term_watch *w)
 {
 	struct terminal *t = w->terminal;
-	unsigned rows = emulator_rows(t->emulator), cols = emulator_cols(t->emulator);
-	if (!w->rows || !w->cols || (w->rows == rows && w->cols == cols))
+	if (!w->rows || !w->cols)
 		return;
-	emulator_resize(t->emulator, w->rows, w->cols);
-	struct wire_resize m = {.rows = (uint16_t)emulator_rows(t->emulator),
-	                        .cols = (uint16_t)emulator_cols(t->emulator)};
-	if (m.rows != rows || m.cols != cols) {
-		wire_put_resize(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
-		guest_link_flush(t->guest);
-	}
-	terminal_arm_frame(t, 0);
-}
-
-/* The terminal, when it takes input now; its size follows the one who types. */
-static struct emulator *typed_into(struct term_watch *w)
-{
-	struct terminal *t = w->terminal;
-	if (!t || !t->running || guest_link_room(t->guest) < INPUT_ROOM)
-		return NULL;
-	term_watch_apply_size(w);
-	return t->emulator;
-}
-
-/* The answer to a key is not paced: whoever types sees the next change at once. */
-static void after_input(struct term_watch *w)
-{
-	w->sent_ms = 0;
-	terminal_may_read(w->terminal);
-}
-
-void term_watch_key(struct term_watch *w, uint32_t key, unsigned mods)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
+	t->want_rows = w->rows;
+	t->want_cols = w->cols;
+	if (timer_is_active(t->resize))
 		return;
-	emulator_key(e, key, mods);
-	after_input(w);
-}
-
-void term_watch_text(struct term_watch *w, struct bytes text)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
-		return;
-	emulator_text(e, text.p, text.len);
-	after_input(w);
-}
-
-void term_watch_paste(struct term_watch *w, struct bytes text)
-{
-	struct emulator *e = typed_into(w);
-	if (!e)
-		return;
-	emulator_paste(e, text.p, text.len);
-	after_input(w);
+	uint64_t since = clock_mono_ms() - t->resized_ms;
+	if (t->resized_ms && since < TERMINALS_RESIZE_MS)
+		timer_once(t->resize, TERMINALS_RESIZE_MS - since);
+	else
+		terminal_apply_size(t);
 }
 
 void term_watch_resize(struct term_watch *w, unsigned rows, unsigned cols)
@@ -155,4 +147,84 @@ void term_watch_resize(struct term_watch *w, unsigned rows, unsigned cols)
 	w->cols = cols;
 	if (w->terminal)
 		term_watch_apply_size(w);
+}
+
+/* ---- input ---- */
+
+/* The terminal, when it takes so much input now. */
+static struct emulator *takes_input(struct term_watch *w, size_t len)
+{
+	struct terminal *t = w->terminal;
+	bool takes = t && t->running && guest_link_room(t->guest) >= len + INPUT_ROOM;
+	return takes ? t->emulator : NULL;
+}
+
+/* The same for what somebody types: the size follows him. */
+static struct emulator *typed_into(struct term_watch *w, size_t len)
+{
+	struct emulator *e = takes_input(w, len);
+	if (e)
+		term_watch_apply_size(w);
+	return e;
+}
+
+/* The answer to a key is not paced: whoever types sees the next change at once. */
+static void after_input(struct term_watch *w)
+{
+	struct terminal *t = w->terminal;
+	w->sent_ms = 0;
+	if (t->owner->ops->on_input)
+		t->owner->ops->on_input(t->owner->arg, t->number);
+	terminal_may_read(t);
+}
+
+void term_watch_key(struct term_watch *w, uint32_t key, unsigned mods)
+{
+	struct emulator *e = typed_into(w, 0);
+	if (!e)
+		return;
+	emulator_key(e, key, mods);
+	after_input(w);
+}
+
+void term_watch_text(struct term_watch *w, struct bytes text)
+{
+	struct emulator *e = typed_into(w, text.len);
+	if (!e)
+		return;
+	emulator_text(e, text.p, text.len);
+	after_input(w);
+}
+
+/* The pieces are gathered, so that nothing that others type gets between them and the guest never waits for the end of a paste
+ * whose sender has died. */
+void term_watch_paste(struct term_watch *w, struct bytes text, bool first, bool last)
+{
+	if (first) {
+		buf_clear(&w->paste);
+		w->pasting = true;
+		w->paste_lost = false;
+	}
+	if (!w->pasting)
+		return;
+	w->paste_lost |= text.len > TERMINALS_PASTE_MAX - w->paste.len;
+	if (!w->paste_lost)
+		buf_put(&w->paste, text.p, text.len);
+	if (!last)
+		return;
+	w->pasting = false;
+	struct emulator *e = w->paste_lost ? NULL : typed_into(w, w->paste.len);
+	if (e) {
+		emulator_paste(e, w->paste.data, w->paste.len);
+		after_input(w);
+	}
+	buf_finish(&w->paste);
+	buf_init(&w->paste, TERMINALS_PASTE_MAX);
+}
+
+void term_watch_focus(struct term_watch *w, bool focused)
+{
+	w->focused = focused;
+	if (w->terminal && takes_input(w, 0))
+		terminal_count_watches(w->terminal);
 }

@@ -8,6 +8,8 @@
  *  - updates are made when a watcher can be sent one, never for every change. */
 #include "core/supervisor/terminals_internal.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -26,16 +28,15 @@
 
 static void free_terminal(struct terminal *t)
 {
+	term_entry_remove(t);
 	list_remove(&t->link);
 	guest_link_close(t->guest);
 	timer_close(t->frame);
 	timer_close(t->breathe);
+	timer_close(t->resize);
 	emulator_destroy(t->emulator);
-	struct terminals *ts = t->owner;
+	t->owner->count--;
 	free(t);
-	ts->count--;
-	if (ts->on_count)
-		ts->on_count(ts->arg, ts->count);
 }
 
 /* Takes a watcher off a terminal that ends; NULL when there is none left. */
@@ -60,6 +61,8 @@ static void end_failed(struct terminal *t, const struct err *e)
 static void end_exited(struct terminal *t, uint32_t code, uint8_t signum)
 {
 	t->ending = true;
+	if (t->owner->ops->on_ended)
+		t->owner->ops->on_ended(t->owner->arg, t->number, code, signum);
 	LIST_FOREACH (item, &t->watches) {
 		struct term_watch *w = LIST_ENTRY(item, struct term_watch, link);
 		w->ops->on_due(w->arg);
@@ -122,6 +125,9 @@ static bool on_output(struct terminal *t, const struct frame *f, struct err *e)
 	if (!wire_get_stdout_data(f->body, &m, e))
 		return false;
 	emulator_write(t->emulator, m.data.p, m.data.len);
+	term_entry_update(t);
+	if (t->owner->ops->on_output)
+		t->owner->ops->on_output(t->owner->arg, t->number, m.data.len);
 	count_flood(t, m.data.len);
 	terminal_may_read(t);
 	terminal_offer(t);
@@ -201,7 +207,40 @@ static const struct guest_link_ops GUEST_OPS = {
 
 /* ---- opening ---- */
 
-static const struct emulator_ops EMULATOR_OPS = {.write_reply = send_to_guest};
+static void on_event(void *arg, const struct emulator_event *ev)
+{
+	struct terminal *t = arg;
+	if (t->owner->ops->on_event)
+		t->owner->ops->on_event(t->owner->arg, t->number, ev);
+}
+
+static const struct emulator_ops EMULATOR_OPS = {.write_reply = send_to_guest, .on_event = on_event};
+
+static void on_resize_time(void *arg)
+{
+	terminal_apply_size(arg);
+}
+
+/* The program learns its terminal's number, with which it can say how it is doing (EVENT_NOTIFY). False: no room for that. */
+static bool put_spawn(struct terminal *t, const struct wire_term_open *m)
+{
+	struct buf env = BUF_INIT(WIRE_ARGV_MAX);
+	char number[40];
+	int len = snprintf(number, sizeof(number), "CCVM_TERMINAL=%u", t->number);
+	buf_put(&env, m->env.p, m->env.len);
+	buf_put(&env, number, (size_t)len + 1);
+	struct wire_agent_spawn spawn = {
+	    .tty = 1,
+	    .rows = (uint16_t)t->want_rows,
+	    .cols = (uint16_t)t->want_cols,
+	    .argv = m->argv,
+	    .env = {.p = env.data, .len = env.len},
+	};
+	memcpy(spawn.cwd, m->cwd, sizeof(spawn.cwd));
+	bool ok = buf_ok(&env) && wire_put_agent_spawn(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &spawn);
+	buf_finish(&env);
+	return ok;
+}
 
 static struct terminal *start_terminal(struct terminals *ts, const struct wire_term_open *m, struct err *e)
 {
@@ -220,23 +259,21 @@ static struct terminal *start_terminal(struct terminals *ts, const struct wire_t
 	t->number = ++ts->last_number;
 	t->frame = timer_create_on(ts->loop, on_frame_time, t);
 	t->breathe = timer_create_on(ts->loop, on_breathe, t);
+	t->resize = timer_create_on(ts->loop, on_resize_time, t);
 	t->emulator = emulator_create(m->rows ? m->rows : DEFAULT_ROWS, m->cols ? m->cols : DEFAULT_COLS,
 	                              &EMULATOR_OPS, t);
+	t->want_rows = emulator_rows(t->emulator);
+	t->want_cols = emulator_cols(t->emulator);
 	list_init(&t->watches);
 	list_append(&ts->all, &t->link);
-	struct wire_agent_spawn spawn = {
-	    .tty = 1,
-	    .rows = (uint16_t)emulator_rows(t->emulator),
-	    .cols = (uint16_t)emulator_cols(t->emulator),
-	    .argv = m->argv,
-	    .env = m->env,
-	};
-	memcpy(spawn.cwd, m->cwd, sizeof(spawn.cwd));
-	wire_put_agent_spawn(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &spawn);
-	guest_link_flush(t->guest);
 	ts->count++;
-	if (ts->on_count)
-		ts->on_count(ts->arg, ts->count);
+	term_entry_add(t, m->argv);
+	if (!put_spawn(t, m)) {
+		free_terminal(t);
+		err_set(e, ERR_LIMIT, "the arguments or the environment are too long");
+		return NULL;
+	}
+	guest_link_flush(t->guest);
 	return t;
 }
 
@@ -268,22 +305,48 @@ struct term_watch *terminals_open(struct terminals *ts, const struct wire_term_o
 	w->cols = m->cols;
 	w->ops = ops;
 	w->arg = arg;
+	buf_init(&w->paste, TERMINALS_PASTE_MAX);
 	list_append(&t->watches, &w->link);
+	terminal_count_watches(t);
 	term_watch_apply_size(w);
 	if (t->running)
 		terminal_arm_frame(t, 0); /* on_opened comes from the loop */
 	return w;
 }
 
+/* ---- signals ---- */
+
+/* What the keys of a terminal and its hang-up can cause, and what ends a program. */
+static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGTERM, SIGKILL};
+
+bool terminals_signal(struct terminals *ts, uint32_t number, int signum, struct err *e)
+{
+	struct terminal *t = find_terminal(ts, number);
+	bool known = false;
+	for (size_t i = 0; i < ARRAY_LEN(SIGNALS); i++)
+		known |= SIGNALS[i] == signum;
+	if (!known)
+		return err_set(e, ERR_INVALID, "signal %d is not for a terminal", signum);
+	if (!t || !t->running)
+		return err_set(e, ERR_NOT_FOUND, "the VM has no terminal %u", number);
+	struct wire_signal m = {.signum = (uint8_t)signum};
+	wire_put_signal(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
+	if (!guest_link_flush(t->guest))
+		return err_set(e, ERR_GONE, "terminal %u takes nothing any more", t->number);
+	return true;
+}
+
 /* ---- all of them ---- */
 
-struct terminals *terminals_create(struct loop *loop, const char *vsock_path,
-                                   void (*on_count)(void *arg, uint32_t count), void *arg)
+struct terminals *terminals_create(struct loop *loop, struct board *board, const char *vsock_path,
+                                   const struct terminals_ops *ops, void *arg)
 {
+	static const struct terminals_ops NOBODY = {.on_event = NULL};
 	struct terminals *ts = mem_alloc(sizeof(*ts));
 	ts->loop = loop;
+	ts->board = board;
 	ts->vsock_path = vsock_path;
-	ts->on_count = on_count;
+	ts->ops = ops ? ops : &NOBODY;
 	ts->arg = arg;
 	list_init(&ts->all);
 	return ts;
@@ -293,7 +356,6 @@ void terminals_destroy(struct terminals *ts)
 {
 	if (!ts)
 		return;
-	ts->on_count = NULL;
 	LIST_FOREACH (item, &ts->all) {
 		struct terminal *t = LIST_ENTRY(item, struct terminal, link);
 		CHECK(list_is_empty(&t->watches));

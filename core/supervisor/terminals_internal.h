@@ -1,5 +1,5 @@
-/* What the two files of the terminals share: terminals.c is the guest's side (programs, their output, their end),
- * term_watch.c the clients' (who is sent what when, input, size). */
+/* What the files of the terminals share: terminals.c is the guest's side (programs, their output, their end), term_watch.c the
+ * clients' (who is sent what when, input, size), term_entry.c what the status says of them. */
 #ifndef CCVM_SUPERVISOR_TERMINALS_INTERNAL_H
 #define CCVM_SUPERVISOR_TERMINALS_INTERNAL_H
 
@@ -16,11 +16,12 @@
 
 struct terminals {
 	struct loop *loop;
+	struct board *board;
 	const char *vsock_path;
 	struct list all;
 	uint32_t count;
 	uint32_t last_number;
-	void (*on_count)(void *arg, uint32_t count);
+	const struct terminals_ops *ops; /* never NULL */
 	void *arg;
 };
 
@@ -32,7 +33,12 @@ struct terminal {
 	bool running;
 	struct guest_link *guest;
 	struct emulator *emulator;
+	uint64_t title_stamp; /* of the title in the status */
 	struct list watches;
+	unsigned want_rows, want_cols; /* the size that it has, or gets when `resize` fires */
+	struct timer *resize;
+	uint64_t resized_ms;   /* monotonic; 0: never */
+	bool focused;          /* as the guest was told */
 	struct timer *frame;   /* the next time that something may be due, */
 	uint64_t frame_at_ms;  /* monotonic */
 	bool ending;           /* no pace any more: the last screen goes out */
@@ -48,6 +54,9 @@ struct term_watch {
 	uint64_t sent_ms;    /* monotonic; 0: never */
 	unsigned rows, cols; /* of the client; 0: it does not care */
 	bool told_opened;
+	bool focused;
+	bool pasting, paste_lost; /* between the first and the last piece; too long */
+	struct buf paste;
 	const struct term_watch_ops *ops;
 	void *arg;
 };
@@ -60,5 +69,15 @@ void terminal_arm_frame(struct terminal *t, uint64_t ms);
 void terminal_may_read(struct terminal *t);
 /* The terminal gets the size of this client, unless it does not care. */
 void term_watch_apply_size(struct term_watch *w);
+/* The size that is wanted goes to the emulator and to the guest: what the timer `resize` does. */
+void terminal_apply_size(struct terminal *t);
+/* The watchers have changed: their number, the focus. */
+void terminal_count_watches(struct terminal *t);
+
+/* The entry in the status: there while the terminal is. `argv` as in TERM_OPEN. */
+void term_entry_add(struct terminal *t, struct bytes argv);
+void term_entry_remove(struct terminal *t);
+/* Size, title and number of watchers, if they have changed. */
+void term_entry_update(struct terminal *t);
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/loop/timer.h"
 #include "core/supervisor/agent.h"
 #include "core/supervisor/board.h"
+#include "core/supervisor/health.h"
 #include "core/supervisor/supervisor_internal.h"
 
 #define GUEST_CID     3
@@ -64,7 +65,22 @@ static void on_guest_event(void *arg, const char *what)
 	supervisor_event(s, MACHINE_GUEST_CRASHED, reason);
 }
 
-static const struct backend_events VMM_EVENTS = {.on_exit = on_vmm_exit, .on_guest_event = on_guest_event};
+/* QEMU stops the CPUs too when the guest powers off; that is no pause. */
+static void on_paused(void *arg, bool paused)
+{
+	struct supervisor *s = arg;
+	struct vm_status *v = board_edit(s->board);
+	if (v->paused == paused || (paused && s->state != MACHINE_READY))
+		return;
+	log_info("%s", paused ? "paused" : "goes on");
+	v->paused = paused;
+	board_changed(s->board);
+	if (!paused && s->state == MACHINE_READY)
+		health_check(s->health);
+}
+
+static const struct backend_events VMM_EVENTS = {
+    .on_exit = on_vmm_exit, .on_guest_event = on_guest_event, .on_paused = on_paused};
 
 static void on_deadline(void *arg)
 {
@@ -146,6 +162,8 @@ void vmm_ask_to_end(struct supervisor *s)
 {
 	struct err e = ERR_INIT;
 	timer_once(s->grace, s->grace_ms);
+	if (board_status(s->board)->paused)
+		s->ops->pause(s->vmm, false); /* it cannot do it in its sleep */
 	if (s->shutdown)
 		return;
 	s->shutdown = agent_shutdown(s->loop, s->places->vsock, on_shutdown_answer, s, &e);

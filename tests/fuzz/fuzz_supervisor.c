@@ -173,7 +173,7 @@ static void through_a_session(struct world *w, enum where where)
 	int fds[2];
 	struct err e = ERR_INIT;
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-	w->terminals = terminals_create(w->loop, w->vsock, NULL, NULL);
+	w->terminals = terminals_create(w->loop, w->board, w->vsock, NULL, NULL);
 	w->host.terminals = w->terminals;
 	w->session = session_open(&w->host, fds[1], on_gone, w, &e);
 	CHECK(w->session);

@@ -74,7 +74,7 @@ int rig_setup(void **state)
 	f->board = board_create(f->loop, &status);
 	f->health = health_create(f->loop, f->board, f->vsock, f->proxy);
 	f->policy = live_policy_create(f->loop, f->policy_path, tell_proxy, f);
-	f->terminals = terminals_create(f->loop, f->vsock, NULL, NULL);
+	f->terminals = terminals_create(f->loop, f->board, f->vsock, NULL, NULL);
 	f->host = (struct session_host){.loop = f->loop,
 	                                .board = f->board,
 	                                .health = f->health,
