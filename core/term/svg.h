@@ -19,7 +19,7 @@ struct svg_look {
 	}
 
 /* Appends the whole file. SVG_TEXT_MAX is enough for any screen. */
-#define SVG_TEXT_MAX ((size_t)256 * 1024 * 1024)
+#define SVG_TEXT_MAX ((size_t)384 * 1024 * 1024)
 void svg_draw(const struct screen *s, const struct svg_look *look, struct str *out);
 
 #endif
