@@ -1,21 +1,40 @@
-/* The columns are a table: each has a width that is known from the model, a heading, and a function that writes its
- * text. Where the list is too narrow the last columns of the table go first; what they would say of the selected VM
- * stands in the line under the list in any case. */
+/* The columns are a table: each has a heading, a least width, a rank and a function that writes its text. Where the list
+ * is narrow the columns with the highest rank go first, and the rest keeps the order of the table. Widths come from the
+ * texts, but are never less than what a column usually needs, so that nothing moves from one second to the next.
+ *
+ *     /foo  3 of 12            when there is a filter
+ *       VM     STATE   FOR     from 4 rows on
+ *     ▸ alpha  ● waiting  2m
+ *       ...
+ *       what is known of alpha          ▼ 9     from 5 rows on; takes rows that no VM needs, if it is long */
 #include "tui/list_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/str.h"
 #include "tui/words.h"
 
-#define MARK_COLS 3 /* " ▸ " */
-#define GAP_COLS  2
-#define CELL_SIZE 64
+#define MARK_COLS      3 /* " ▸ ", a marked one "*▸ " */
+#define GAP_COLS       2 /* between columns; one in a narrow list, but not after the name */
+#define WIDE_RANKS     6 /* a list without room for the columns of these ranks is narrow */
+#define CELL_SIZE      64
+#define TROUBLE_COLS   5 /* where the second row of a VM begins */
+#define TROUBLE_SIZE   sizeof(((struct vm_status *)0)->reason)
+#define NAME_LEAST     12 /* a longer name is cut to this before a column of the first ranks is left out */
+#define NAME_MUST_HAVE 4  /* columns of these ranks (and the name): state, denied, for */
+#define HEADING_FROM   4
+#define DETAIL_FROM    5
+#define DETAIL_MOST    6
+
+/* ---- what stands in a column ---- */
 
 struct column {
 	const char *heading;
 	void (*text)(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms);
+	int least;
+	int rank;   /* 0 is shown always, the highest is the first to go */
 	bool right; /* numbers stand at the right edge of their column */
 };
 
@@ -28,34 +47,72 @@ static void name_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t no
 static void state_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
 {
 	(void)now_ms;
-	const char *glyph = vm->settled ? words_state_glyph(vm->status.state) : "?";
-	snprintf(out, CELL_SIZE, "%s %s", glyph, vm_state_name(vm->status.state));
+	struct words_look look = words_vm(vm, NULL);
+	snprintf(out, CELL_SIZE, "%s %s", look.glyph, look.word);
+}
+
+static void duration_text(char out[CELL_SIZE], int64_t since_ms, int64_t now_ms)
+{
+	char words[WORDS_SIZE] = "";
+	if (since_ms > 0)
+		words_duration(words, now_ms - since_ms);
+	snprintf(out, CELL_SIZE, "%s", words);
+}
+
+static void for_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
+{
+	int64_t since;
+	words_vm(vm, &since);
+	duration_text(out, since, now_ms);
 }
 
 static void uptime_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
 {
+	duration_text(out, vm_state_is_live(vm->status.state) ? vm->status.started_ms : 0, now_ms);
+}
+
+/* The guest tells all of it or nothing. */
+static bool has_vitals(const struct vm_status *s)
+{
+	return s->state == VM_READY && (s->cpu_permille || s->mem_used_kib || s->mem_total_kib);
+}
+
+static void cpu_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
+{
+	(void)now_ms;
 	char words[WORDS_SIZE] = "";
-	if (vm_state_is_live(vm->status.state) && vm->status.started_ms > 0)
-		words_duration(words, now_ms - vm->status.started_ms);
+	if (has_vitals(&vm->status))
+		words_cpu(words, vm->status.cpu_permille);
 	snprintf(out, CELL_SIZE, "%s", words);
+}
+
+static void mem_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
+{
+	(void)now_ms;
+	char words[WORDS_SIZE] = "";
+	if (has_vitals(&vm->status))
+		words_memory(words, MIN(vm->status.mem_used_kib, UINT64_MAX >> 10) << 10);
+	snprintf(out, CELL_SIZE, "%s", words);
+}
+
+static void count_text(char out[CELL_SIZE], uint32_t n)
+{
+	out[0] = '\0';
+	if (n > 0)
+		snprintf(out, CELL_SIZE, "%" PRIu32, n);
 }
 
 static void denied_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
 {
 	(void)now_ms;
-	out[0] = '\0';
-	if (vm->status.denied > 0)
-		snprintf(out, CELL_SIZE, "%" PRIu32, vm->status.denied);
+	const struct vm_status *s = &vm->status;
+	count_text(out, s->denied > s->denied_seen ? s->denied - s->denied_seen : 0);
 }
 
-static void egress_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
+static void tunnels_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
 {
 	(void)now_ms;
-	static const char *const WORDS[] = {
-	    [VM_EGRESS_UNKNOWN] = "...", [VM_EGRESS_OK] = "ok", [VM_EGRESS_BROKEN] = "BROKEN"};
-	static_assert(ARRAY_LEN(WORDS) == VM_EGRESS_COUNT, "every egress state has a word");
-	bool known = vm->status.state == VM_READY && (unsigned)vm->status.egress < VM_EGRESS_COUNT;
-	snprintf(out, CELL_SIZE, "%s", known ? WORDS[vm->status.egress] : "");
+	count_text(out, vm->status.tunnels);
 }
 
 static void backend_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
@@ -70,69 +127,156 @@ static void image_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t n
 	snprintf(out, CELL_SIZE, "%s", vm->status.image);
 }
 
-enum { COLUMN_NAME, COLUMN_STATE, COLUMN_UPTIME, COLUMN_DENIED, COLUMN_EGRESS, COLUMN_BACKEND, COLUMN_IMAGE };
-
 static const struct column COLUMNS[] = {
-    [COLUMN_NAME] = {"VM", name_text, false},         [COLUMN_STATE] = {"STATE", state_text, false},
-    [COLUMN_UPTIME] = {"UP", uptime_text, true},      [COLUMN_DENIED] = {"DENIED", denied_text, true},
-    [COLUMN_EGRESS] = {"EGRESS", egress_text, false}, [COLUMN_BACKEND] = {"BACKEND", backend_text, false},
-    [COLUMN_IMAGE] = {"IMAGE", image_text, false},
+    [LIST_NAME] = {"VM", name_text, 2, 0, false},
+    [LIST_STATE] = {"STATE", state_text, 10, 1, false},
+    [LIST_FOR] = {"FOR", for_text, 3, 3, true},
+    [LIST_CPU] = {"CPU", cpu_text, 4, 4, true},
+    [LIST_MEM] = {"MEM", mem_text, 4, 5, true},
+    [LIST_DENIED] = {"DENIED", denied_text, 6, 2, true},
+    [LIST_UP] = {"UP", uptime_text, 3, 6, true},
+    [LIST_TUNNELS] = {"TUNNELS", tunnels_text, 7, 7, true},
+    [LIST_BACKEND] = {"BACKEND", backend_text, 8, 8, false},
+    [LIST_IMAGE] = {"IMAGE", image_text, 6, 9, false},
 };
-#define COLUMN_COUNT ARRAY_LEN(COLUMNS)
+static_assert(ARRAY_LEN(COLUMNS) == LIST_COLUMN_COUNT, "every column is there");
 
-/* A width that does not change with every second or state, so that nothing moves. */
-static const int LEAST_COLS[COLUMN_COUNT] = {[COLUMN_STATE] = 10, [COLUMN_UPTIME] = 3};
+const char *list_view_heading(enum list_column column)
+{
+	return (unsigned)column < LIST_COLUMN_COUNT ? COLUMNS[column].heading : "";
+}
+
+/* ---- where columns stand ---- */
 
 struct plan {
-	int at[COLUMN_COUNT], cols[COLUMN_COUNT];
-	size_t count; /* columns that are shown */
-	int total;
+	int at[LIST_COLUMN_COUNT], cols[LIST_COLUMN_COUNT]; /* cols 0: not shown */
+	int gap, total;
 };
 
-static struct plan make_plan(const struct model *m, int room)
+static void heading_text(char out[CELL_SIZE], enum list_column column, enum list_column sorted)
 {
-	struct plan p = {.total = MARK_COLS};
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		int cols = MAX((int)strlen(COLUMNS[i].heading), LEAST_COLS[i]);
-		for (size_t k = 0; k < m->vm_count; k++) {
-			char text[CELL_SIZE];
-			COLUMNS[i].text(text, m->vms[k], m->now_ms);
-			cols = MAX(cols, canvas_text_width(text));
-		}
-		int at = p.total + (i > 0 ? GAP_COLS : 0);
-		if (i == COLUMN_NAME) /* a long name is cut before the state is lost */
-			cols = MAX(MIN(cols, room - at - GAP_COLS - LEAST_COLS[COLUMN_STATE]), 2);
-		if (i > COLUMN_STATE && at + cols > room)
+	snprintf(out, CELL_SIZE, "%s%s", COLUMNS[column].heading, column == sorted ? "▼" : "");
+}
+
+static int natural_cols(const struct model *m, enum list_column column, enum list_column sorted)
+{
+	char text[CELL_SIZE];
+	heading_text(text, column, sorted);
+	int cols = MAX(canvas_text_width(text), COLUMNS[column].least);
+	for (size_t i = 0; i < m->vm_count; i++) {
+		COLUMNS[column].text(text, m->vms[i], m->now_ms);
+		cols = MAX(cols, canvas_text_width(text));
+	}
+	return cols;
+}
+
+static enum list_column column_of_rank(int rank)
+{
+	int i = 0;
+	while (COLUMNS[i].rank != rank)
+		i++;
+	return (enum list_column)i;
+}
+
+static int gap_before(const struct plan *p, enum list_column i)
+{
+	return i == LIST_NAME ? 0 : i == LIST_STATE ? GAP_COLS : p->gap;
+}
+
+/* Takes columns in the order of their ranks until one has no room. Returns the rank of that one. */
+static int choose_columns(struct plan *p, const int natural[LIST_COLUMN_COUNT], int room, int gap)
+{
+	*p = (struct plan){.gap = gap, .total = MARK_COLS};
+	int must_have = MARK_COLS, rank = 1;
+	for (int i = LIST_STATE; i < LIST_COLUMN_COUNT; i++) {
+		if (COLUMNS[i].rank < NAME_MUST_HAVE)
+			must_have += gap_before(p, (enum list_column)i) + natural[i];
+	}
+	int name = MIN(natural[LIST_NAME], MAX(room - must_have, NAME_LEAST));
+	name = MAX(MIN(name, room - MARK_COLS - GAP_COLS - COLUMNS[LIST_STATE].least), 2);
+	p->cols[LIST_NAME] = name;
+	p->total += name;
+	for (; rank < LIST_COLUMN_COUNT; rank++) {
+		enum list_column i = column_of_rank(rank);
+		int cols = gap_before(p, i) + natural[i];
+		if (rank > 1 && p->total + cols > room)
 			break;
-		p.at[i] = at;
-		p.cols[i] = cols;
-		p.total = at + cols;
-		p.count++;
+		p->cols[i] = natural[i];
+		p->total += cols;
+	}
+	return rank;
+}
+
+static struct plan make_plan(const struct model *m, enum list_column sorted, int room)
+{
+	struct plan p;
+	int natural[LIST_COLUMN_COUNT];
+	for (int i = 0; i < LIST_COLUMN_COUNT; i++)
+		natural[i] = natural_cols(m, (enum list_column)i, sorted);
+	int wide = choose_columns(&p, natural, room, GAP_COLS);
+	if (wide < WIDE_RANKS && choose_columns(&p, natural, room, 1) == wide)
+		choose_columns(&p, natural, room, GAP_COLS); /* there would be no more of them */
+	int at = MARK_COLS;
+	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
+		p.at[i] = at + (p.cols[i] ? gap_before(&p, (enum list_column)i) : 0);
+		at = p.cols[i] ? p.at[i] + p.cols[i] : at;
 	}
 	return p;
 }
 
+int list_view_cols(const struct model *m)
+{
+	return make_plan(m, LIST_STATE, CANVAS_MAX).total + 2;
+}
+
+/* ---- rows ---- */
+
 /* The second row of a VM; "" when it needs none. */
-static const char *trouble_of(const struct fleet_vm *vm)
+static void trouble_of(const struct fleet_vm *vm, char out[TROUBLE_SIZE])
 {
 	const struct vm_status *s = &vm->status;
-	bool broken = s->state == VM_READY && s->egress == VM_EGRESS_BROKEN;
-	if (s->state != VM_FAILED && !broken)
-		return "";
-	if (s->reason[0])
-		return s->reason;
-	return broken ? "its way out does not work" : "no reason known";
+	out[0] = '\0';
+	if (vm->hangs)
+		snprintf(out, TROUBLE_SIZE, "its supervisor (pid %" PRIu32 ") does not answer",
+		         s->supervisor_pid);
+	else if (s->state == VM_FAILED)
+		snprintf(out, TROUBLE_SIZE, "%s", s->reason[0] ? s->reason : "no reason known");
+	else if (s->state == VM_READY && s->egress == VM_EGRESS_BROKEN)
+		snprintf(out, TROUBLE_SIZE, "%s", s->reason[0] ? s->reason : "its way out does not work");
+	else if (s->state == VM_READY && s->attention.state == ATTENTION_FAILED && !s->attention.seen)
+		snprintf(out, TROUBLE_SIZE, "agent: %s",
+		         s->attention.text[0] ? s->attention.text : "it failed");
 }
 
 static int height_of(const struct fleet_vm *vm)
 {
-	return trouble_of(vm)[0] ? 2 : 1;
+	char trouble[TROUBLE_SIZE];
+	trouble_of(vm, trouble);
+	return trouble[0] ? 2 : 1;
 }
 
-/* Rows for VMs: what the heading and the detail line leave. */
-static int body_rows(int rows)
+static bool has_filter(const struct list_view *v)
 {
-	return rows >= 5 ? rows - 2 : rows >= 3 ? rows - 1 : rows;
+	return v->filter && v->filter[0];
+}
+
+static int head_rows(const struct list_view *v, int rows)
+{
+	return (rows >= HEADING_FROM) + (rows >= HEADING_FROM && has_filter(v));
+}
+
+/* Rows for VMs: what filter, heading and one line of details leave. */
+static int body_rows(const struct list_view *v, int rows)
+{
+	return rows - head_rows(v, rows) - (rows >= DETAIL_FROM);
+}
+
+int list_view_rows(const struct model *m)
+{
+	int rows = 2;
+	for (size_t i = 0; i < m->vm_count; i++)
+		rows += height_of(m->vms[i]);
+	return rows;
 }
 
 /* No row stays empty below the last VM while others are hidden above. */
@@ -150,19 +294,19 @@ size_t list_view_scroll(const struct list_view *v, int rows)
 	if (v->model->vm_count == 0)
 		return 0;
 	size_t selected = v->selected < v->model->vm_count ? v->selected : 0;
-	int room = body_rows(rows);
+	int room = body_rows(v, rows);
 	if (v->top >= selected)
 		return fill_up(v, selected, room);
 	size_t top = selected;
 	room -= height_of(v->model->vms[top]);
 	while (top > v->top && room >= height_of(v->model->vms[top - 1]))
 		room -= height_of(v->model->vms[--top]);
-	return fill_up(v, top, body_rows(rows));
+	return fill_up(v, top, body_rows(v, rows));
 }
 
 size_t list_view_page(const struct list_view *v, int rows)
 {
-	int room = body_rows(rows);
+	int room = body_rows(v, rows);
 	size_t n = 0;
 	for (size_t i = v->top; i < v->model->vm_count; i++, n++) {
 		room -= height_of(v->model->vms[i]);
@@ -172,20 +316,9 @@ size_t list_view_page(const struct list_view *v, int rows)
 	return MAX(n, (size_t)1);
 }
 
-int list_view_cols(const struct model *m)
-{
-	return make_plan(m, CANVAS_MAX).total + 1;
-}
+/* ---- picture ---- */
 
-int list_view_rows(const struct model *m)
-{
-	int rows = 2;
-	for (size_t i = 0; i < m->vm_count; i++)
-		rows += height_of(m->vms[i]);
-	return rows;
-}
-
-static struct rect column_rect(struct rect row, const struct plan *p, size_t i)
+static struct rect column_rect(struct rect row, const struct plan *p, int i)
 {
 	int cols = MIN(p->cols[i], row.cols - p->at[i]);
 	return (struct rect){
@@ -200,37 +333,52 @@ static void draw_field(struct canvas *c, struct rect r, bool right, enum theme_s
 		canvas_text_cut(c, r, 0, style, text);
 }
 
-static void draw_heading(struct canvas *c, struct rect row, const struct plan *p)
+static void draw_heading(struct canvas *c, struct rect row, const struct list_view *v, const struct plan *p)
 {
-	for (size_t i = 0; i < p->count; i++)
-		draw_field(c, column_rect(row, p, i), COLUMNS[i].right, STYLE_HEADING, COLUMNS[i].heading);
+	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
+		char text[CELL_SIZE];
+		heading_text(text, (enum list_column)i, v->sorted);
+		if (p->cols[i])
+			draw_field(c, column_rect(row, p, i), COLUMNS[i].right, STYLE_HEADING, text);
+	}
 }
 
-static enum theme_style field_style(const struct fleet_vm *vm, size_t column)
+static void draw_filter(struct canvas *c, struct rect row, const struct list_view *v)
 {
-	if (column == COLUMN_STATE)
-		return vm->settled ? words_state_style(vm->status.state) : STYLE_MUTED;
-	if (column == COLUMN_DENIED)
-		return STYLE_DENIED;
-	if (column == COLUMN_EGRESS && vm->status.egress == VM_EGRESS_BROKEN)
-		return STYLE_STATE_FAILED;
-	return STYLE_PLAIN;
+	char count[CELL_SIZE];
+	snprintf(count, sizeof(count), " %zu of %zu", v->model->vm_count, v->unfiltered);
+	int end = canvas_text_right(c, row, 0, STYLE_MUTED, count);
+	row.cols = MAX(end, 0);
+	int at = canvas_text(c, row, 1, STYLE_NOTICE, "/");
+	canvas_text_cut(c, row, at, STYLE_NOTICE, v->filter);
+}
+
+static enum theme_style field_style(const struct fleet_vm *vm, int column)
+{
+	struct words_look look = words_vm(vm, NULL);
+	if (column == LIST_STATE)
+		return look.style;
+	if (column == LIST_NAME && look.style == STYLE_STATE_WAITING)
+		return look.style;
+	return column == LIST_DENIED ? STYLE_DENIED : STYLE_PLAIN;
 }
 
 static void draw_vm(struct canvas *c, struct rect row, const struct list_view *v, const struct plan *p,
                     size_t i)
 {
 	const struct fleet_vm *vm = v->model->vms[i];
-	bool selected = i == v->selected;
-	for (size_t k = 0; k < p->count; k++) {
+	for (int k = 0; k < LIST_COLUMN_COUNT; k++) {
 		char text[CELL_SIZE];
 		COLUMNS[k].text(text, vm, v->model->now_ms);
-		draw_field(c, column_rect(row, p, k), COLUMNS[k].right, field_style(vm, k), text);
+		if (p->cols[k])
+			draw_field(c, column_rect(row, p, k), COLUMNS[k].right, field_style(vm, k), text);
 	}
-	if (selected) {
+	if (i == v->selected) {
 		canvas_text(c, row, 1, STYLE_PLAIN, "▸");
 		canvas_restyle(c, row, v->focused ? STYLE_SELECTED : STYLE_SELECTED_IDLE);
 	}
+	if (v->marked && v->marked[i])
+		canvas_text(c, row, 0, STYLE_MARKED, "*");
 }
 
 /* How many are out of sight; returns where it starts. */
@@ -245,46 +393,140 @@ static int draw_more(struct canvas *c, struct rect row, const struct list_view *
 	return canvas_text_right(c, row, 0, STYLE_NOTICE, text);
 }
 
-/* Adds a piece of the line if it fits whole. */
-static int add_piece(struct canvas *c, struct rect row, int at, const char *text)
-{
-	const char *dot = at > MARK_COLS ? " · " : "";
-	if (!text[0] || at + canvas_text_width(dot) + canvas_text_width(text) > row.cols)
-		return at;
-	at = canvas_text(c, row, at, STYLE_MUTED, dot);
-	return canvas_text(c, row, at, STYLE_MUTED, text);
-}
+/* Lines of pieces; a piece is not broken unless it is longer than a line. */
+struct pieces {
+	struct str text;
+	int cols, at;
+};
 
-/* What is known of the selected VM and stands in no column, with the columns that may be missing. */
-static void draw_detail(struct canvas *c, struct rect row, const struct list_view *v)
+static void add_piece(struct pieces *p, const char *piece)
 {
-	if (v->selected >= v->model->vm_count)
+	int width = canvas_text_width(piece);
+	if (width == 0)
 		return;
-	const struct vm_status *s = &v->model->vms[v->selected]->status;
-	char cpus[WORDS_SIZE] = "", memory[WORDS_SIZE] = "", tunnels[WORDS_SIZE] = "";
-	if (s->cpus > 0)
-		snprintf(cpus, sizeof(cpus), "%" PRIu32 " cpu%s", s->cpus, s->cpus == 1 ? "" : "s");
-	if (s->memory_bytes > 0)
-		words_memory(memory, s->memory_bytes);
-	if (s->tunnels > 0)
-		snprintf(tunnels, sizeof(tunnels), "%" PRIu32 " tunnel%s", s->tunnels,
-		         s->tunnels == 1 ? "" : "s");
-	const char *const pieces[] = {s->backend, s->image, cpus, memory, tunnels};
-	int at = MARK_COLS;
-	for (size_t i = 0; i < ARRAY_LEN(pieces); i++)
-		at = add_piece(c, row, at, pieces[i]);
+	bool fits = p->at + 3 + width <= p->cols;
+	if (p->at > 0)
+		str_append(&p->text, fits ? " · " : "\n");
+	p->at = width + (p->at > 0 && fits ? p->at + 3 : 0);
+	str_append(&p->text, piece);
 }
 
-static void draw_empty(struct canvas *c, struct rect r, const struct model *m)
+static void add_count(struct pieces *p, uint64_t n, const char *what)
 {
+	char text[CELL_SIZE];
+	snprintf(text, sizeof(text), "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+	if (n > 0)
+		add_piece(p, text);
+}
+
+static void add_facts(struct pieces *p, const struct fleet_vm *vm, int64_t now_ms)
+{
+	const struct vm_status *s = &vm->status;
+	char denied[CELL_SIZE], memory[WORDS_SIZE], uptime[CELL_SIZE], up[CELL_SIZE + 4];
+	snprintf(denied, sizeof(denied), "%" PRIu32 " denied in all", s->denied);
+	words_memory(memory, s->memory_bytes);
+	uptime_text(uptime, vm, now_ms);
+	snprintf(up, sizeof(up), "up %s", uptime);
+	add_piece(p, s->denied ? denied : "");
+	add_count(p, s->terminal_count, "terminal");
+	add_count(p, s->tunnels, "tunnel");
+	add_piece(p, s->image);
+	add_piece(p, s->backend);
+	add_count(p, s->cpus, "cpu");
+	add_piece(p, s->memory_bytes ? memory : "");
+	add_piece(p, uptime[0] ? up : "");
+}
+
+/* What it says itself, or what is wrong with it and does not fit under its row. */
+static void words_of(const struct fleet_vm *vm, int cols, char out[TROUBLE_SIZE])
+{
+	trouble_of(vm, out);
+	if (canvas_text_width(out) + TROUBLE_COLS > cols)
+		return;
+	out[0] = '\0';
+	if (vm->status.state == VM_READY && vm->status.attention.state != ATTENTION_FAILED)
+		snprintf(out, TROUBLE_SIZE, "%s", vm->status.attention.text);
+	else if (vm->status.state != VM_FAILED && vm->status.egress != VM_EGRESS_BROKEN)
+		snprintf(out, TROUBLE_SIZE, "%s", vm->status.reason);
+}
+
+/* As many rows of it as there are; a text that goes on ends in "…". */
+static void draw_wrapped(struct canvas *c, struct rect r, enum theme_style style, const char *text)
+{
+	canvas_wrap(c, r, style, text);
+	if (canvas_wrap_rows(r.cols, text) <= r.rows)
+		return;
+	struct rect last = rect_row(r, r.rows - 1);
+	int end = r.cols - 1;
+	while (end > 0 && canvas_at(c, last.row, last.col + end - 1)->cell.code == 0)
+		end--;
+	canvas_text(c, last, end, style, "…");
+}
+
+static void draw_detail(struct canvas *c, struct rect r, const struct list_view *v, int spare, size_t after)
+{
+	struct rect last = rect_row(r, r.rows - 1);
+	last.cols = MAX(draw_more(c, last, v, after) - 1, 0);
+	if (v->selected >= v->model->vm_count || r.cols < MARK_COLS + 2)
+		return;
+	char says[TROUBLE_SIZE];
+	const struct fleet_vm *vm = v->model->vms[v->selected];
+	struct pieces facts = {.text = STR_INIT(4096), .cols = r.cols - MARK_COLS - 1};
+	words_of(vm, r.cols, says);
+	add_facts(&facts, vm, v->model->now_ms);
+	int says_rows = canvas_wrap_rows(facts.cols, says),
+	    facts_rows = canvas_wrap_rows(facts.cols, facts.text.s);
+	int rows = MIN(MIN(says_rows + facts_rows, DETAIL_MOST), 1 + MAX(spare, 0));
+	struct rect box = {
+	    .row = last.row - rows + 1, .col = r.col + MARK_COLS, .rows = rows, .cols = facts.cols};
+	if (rows <= 1)
+		box.cols =
+		    MIN(box.cols, last.cols - MARK_COLS); /* what is out of sight stands on the same line */
+	struct rect above = box, below = box;
+	above.rows = MIN(says_rows, MAX(rows - 1, 1));
+	below.row += above.rows;
+	below.rows -= above.rows;
+	if (says_rows > 0)
+		draw_wrapped(c, above, STYLE_PLAIN, says);
+	if (below.rows > 0)
+		draw_wrapped(c, below, STYLE_MUTED, facts.text.s);
+	str_finish(&facts.text);
+}
+
+static void draw_empty(struct canvas *c, struct rect r, const struct list_view *v)
+{
+	char text[256];
 	if (r.cols > 2) {
 		r.col++;
 		r.cols -= 2;
 	}
-	if (m->settled)
-		canvas_wrap(c, r, STYLE_PLAIN, "No VMs. Make one: ccvm up NAME --image base");
+	if (!v->model->settled)
+		snprintf(text, sizeof(text), "Looking for VMs...");
+	else if (has_filter(v) && v->unfiltered > 0)
+		snprintf(text, sizeof(text), "Nothing matches /%.100s (%zu VMs without it)", v->filter,
+		         v->unfiltered);
+	else if (v->new_vm_key)
+		snprintf(text, sizeof(text), "No VMs. %s makes one, or: ccvm up NAME --image base",
+		         v->new_vm_key);
 	else
-		canvas_wrap(c, r, STYLE_MUTED, "looking for VMs...");
+		snprintf(text, sizeof(text), "No VMs. Make one: ccvm up NAME --image base");
+	canvas_wrap(c, r, v->model->settled ? STYLE_PLAIN : STYLE_MUTED, text);
+}
+
+/* Returns the VM after the last one that is shown. */
+static size_t draw_vms(struct canvas *c, struct rect r, const struct list_view *v, const struct plan *p,
+                       int *used)
+{
+	size_t i = v->top;
+	*used = 0;
+	for (; i < v->model->vm_count && *used < r.rows; i++) {
+		char trouble[TROUBLE_SIZE];
+		trouble_of(v->model->vms[i], trouble);
+		draw_vm(c, rect_row(r, (*used)++), v, p, i);
+		if (trouble[0] && *used < r.rows)
+			canvas_text_cut(c, rect_row(r, (*used)++), TROUBLE_COLS, STYLE_STATE_FAILED, trouble);
+	}
+	return i;
 }
 
 void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v)
@@ -292,23 +534,19 @@ void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v)
 	if (rect_is_empty(r))
 		return;
 	if (v->model->vm_count == 0) {
-		draw_empty(c, r, v->model);
+		draw_empty(c, r, v);
 		return;
 	}
-	struct plan plan = make_plan(v->model, r.cols);
-	int row = 0, end = r.rows >= 5 ? r.rows - 1 : r.rows;
-	if (r.rows >= 3)
-		draw_heading(c, rect_row(r, row++), &plan);
-	size_t i = v->top;
-	for (; i < v->model->vm_count && row < end; i++) {
-		const char *trouble = trouble_of(v->model->vms[i]);
-		draw_vm(c, rect_row(r, row++), v, &plan, i);
-		if (trouble[0] && row < end)
-			canvas_text_cut(c, rect_row(r, row++), MARK_COLS + 2, STYLE_STATE_FAILED, trouble);
-	}
-	struct rect info = rect_row(r, r.rows >= 5 ? r.rows - 1 : 0);
-	if (r.rows >= 3)
-		info.cols = MAX(draw_more(c, info, v, i) - 1, 0);
-	if (r.rows >= 5)
-		draw_detail(c, info, v);
+	struct plan plan = make_plan(v->model, v->sorted, r.cols);
+	int used, head = head_rows(v, r.rows);
+	struct rect body = {.row = r.row + head, .col = r.col, .rows = body_rows(v, r.rows), .cols = r.cols};
+	if (head > 1)
+		draw_filter(c, rect_row(r, 0), v);
+	if (head > 0)
+		draw_heading(c, rect_row(r, head - 1), v, &plan);
+	size_t after = draw_vms(c, body, v, &plan, &used);
+	if (r.rows >= DETAIL_FROM)
+		draw_detail(c, r, v, body.rows - used, after);
+	else if (head > 0)
+		draw_more(c, rect_row(r, 0), v, after);
 }

@@ -139,7 +139,7 @@ static struct words_look look_of_live(const struct vm_status *s, int64_t *since)
 		return words_attention(&s->attention);
 	}
 	if (s->state == VM_READY)
-		*since = s->ready_ms;
+		*since = s->ready_ms ? s->ready_ms : s->started_ms;
 	else if (s->state == VM_CREATING || s->state == VM_BOOTING)
 		*since = s->started_ms;
 	return words_state(s->state);

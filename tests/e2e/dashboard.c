@@ -210,8 +210,8 @@ static void test_empty(struct tap *t)
 static void test_list(struct tap *t, struct pty *p)
 {
 	ok(t,
-	   pty_wait_text(p, "2 VMs") && pty_wait_text(p, "▸ alpha  ● ready") &&
-	       pty_wait_text(p, "  beta   ● ready"),
+	   pty_wait_text(p, "2 VMs") && pty_wait_text(p, "▸ alpha  ○ ready") &&
+	       pty_wait_text(p, "  beta   ○ ready"),
 	   "the list shows both VMs with their states");
 	ok(t, pty_wait_text(p, "│$"), "the pane shows the prompt of the selected VM's shell");
 }
@@ -276,12 +276,10 @@ static void test_denied(struct tap *t, struct pty *p, const struct vm *alpha)
 static void test_egress(struct tap *t, struct pty *p, const struct vm *beta)
 {
 	vm_tell(beta, "egress broken the relay does not listen");
-	ok(t,
-	   pty_wait_text(p, "BROKEN") && pty_wait_text(p, "the relay does not listen") &&
-	       pty_wait_text(p, "1 egress broken"),
+	ok(t, pty_wait_text(p, "the relay does not listen") && pty_wait_text(p, "1 egress broken"),
 	   "a broken way out is seen at a glance");
 	vm_tell(beta, "egress ok");
-	ok(t, pty_wait_no_text(p, "BROKEN"), "and so is its repair");
+	ok(t, pty_wait_no_text(p, "egress broken"), "and so is its repair");
 }
 
 static void test_hostile_output(struct tap *t, struct pty *p, const struct vm *alpha)
@@ -381,7 +379,7 @@ static void test_failed(struct tap *t, struct pty *p, struct vm *alpha)
 	ok(t, pty_wait_text(p, "Kernel panic - not syncing"), "and its pane shows the last console lines");
 	close(alpha->commands);
 	*alpha = vm_start("alpha");
-	ok(t, pty_wait_text(p, "▸ alpha  ● ready") && pty_wait_text(p, "│$"), "a new one is seen and opened");
+	ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && pty_wait_text(p, "│$"), "a new one is seen and opened");
 }
 
 static void test_quit(struct tap *t, struct pty *p, const struct termios *before, const struct vm *alpha,
@@ -480,7 +478,7 @@ static void test_suspend(struct tap *t)
 static void test_terminals(struct tap *t)
 {
 	struct pty *p = dashboard(ROWS, COLS, "TERM=no-such-terminal");
-	ok(t, pty_wait_text(p, "▸ alpha  ● ready"), "a TERM that nobody knows works as xterm-256color");
+	ok(t, pty_wait_text(p, "▸ alpha  ○ ready"), "a TERM that nobody knows works as xterm-256color");
 	quit(p);
 	p = dashboard(ROWS, COLS, "NO_COLOR=1");
 	bool shown = pty_wait_text(p, "│$");
@@ -491,7 +489,7 @@ static void test_terminals(struct tap *t)
 	   "NO_COLOR is obeyed");
 	quit(p);
 	p = dashboard(ROWS, COLS, "LC_ALL=C");
-	ok(t, pty_wait_text(p, "> alpha  * ready") && pty_wait_text(p, "|$"), "an ASCII locale gets ASCII");
+	ok(t, pty_wait_text(p, "> alpha  o ready") && pty_wait_text(p, "|$"), "an ASCII locale gets ASCII");
 	quit(p);
 	static const unsigned SIZES[][2] = {{1, 1}, {2, 2}, {3, 100}, {8, 30}, {20, 5}, {200, 500}};
 	for (size_t i = 0; i < ARRAY_LEN(SIZES); i++) {
@@ -513,7 +511,7 @@ static void test_terminals(struct tap *t)
 static void test_narrow(struct tap *t)
 {
 	struct pty *p = dashboard(14, 40, NULL);
-	ok(t, pty_wait_text(p, "▸ alpha  ● ready") && !pty_has_text(p, "─ alpha"),
+	ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && !pty_has_text(p, "─ alpha"),
 	   "a narrow screen shows the list");
 	pty_send(p, "\r");
 	ok(t, pty_wait_text(p, "━ alpha") && pty_wait_text(p, "40x11"), "and Enter all of the pane");
