@@ -341,6 +341,31 @@ void canvas_put_cell(struct canvas *c, struct rect r, int row, int col, const st
 	set_cell(c, r.row + row, r.col + col, width, &copy, STYLE_GUEST);
 }
 
+/* Only the ends can meet a wide character that is half overwritten; in between it is a copy. */
+void canvas_put_row(struct canvas *c, struct rect r, int row, const struct cell *cells, int count,
+                    const struct clusters *from)
+{
+	int skip = MAX(-r.col, 0);
+	count = MIN(MIN(count, r.cols), c->cols - r.col);
+	if (row < 0 || row >= r.rows || r.row + row < 0 || r.row + row >= c->rows || skip >= count)
+		return;
+	struct canvas_cell *to = cell_at(c, r.row + row, r.col + skip);
+	make_room(c, r.row + row, r.col + skip);
+	make_room(c, r.row + row, r.col + count - 1);
+	for (int i = skip; i < count; i++, to++) {
+		to->cell = cells[i];
+		to->style = STYLE_GUEST;
+		if (CELL_IS_CLUSTER(cells[i].code) || cells[i].link)
+			to->cell = clusters_copy_cell(&c->clusters, from, &cells[i]);
+		bool torn =
+		    cells[i].width == CELL_WIDE ? i + 1 >= count : cells[i].width == CELL_TAIL && i == skip;
+		if (torn) {
+			to->cell.code = ' ';
+			to->cell.width = CELL_NARROW;
+		}
+	}
+}
+
 void canvas_blit(struct canvas *c, struct rect r, const struct canvas *from, int top)
 {
 	r = clip(c, r);

@@ -70,6 +70,11 @@ void canvas_restyle(struct canvas *c, struct rect r, enum theme_style style);
 void canvas_put_cell(struct canvas *c, struct rect r, int row, int col, const struct cell *cell,
                      const struct clusters *from);
 
+/* A run of cells from the left edge of `r` on, as canvas_put_cell would put each: what a pane mostly is. Half of a wide one at
+ * either end is a space. */
+void canvas_put_row(struct canvas *c, struct rect r, int row, const struct cell *cells, int count,
+                    const struct clusters *from);
+
 /* Rows of another canvas from `top` on, with their styles; its wide characters must fit into the columns of `r`. */
 void canvas_blit(struct canvas *c, struct rect r, const struct canvas *from, int top);
 

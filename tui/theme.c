@@ -39,6 +39,9 @@ const struct theme theme_default = {
             [STYLE_STATE_IDLE] = {.attrs = CELL_DIM},
             [STYLE_STATE_FINISHED] = LOOK(GREEN, CELL_BOLD),
             [STYLE_STATE_SEEN] = LOOK(YELLOW, 0),
+            [STYLE_MATCH] = LOOK(YELLOW, CELL_REVERSE),
+            [STYLE_MATCH_CURRENT] =
+                LOOK(YELLOW, CELL_REVERSE | CELL_BOLD | UNDERLINE_SINGLE << CELL_UNDERLINE_SHIFT),
             [STYLE_MARKED] = LOOK(MAGENTA, CELL_BOLD),
             [STYLE_DENIED] = LOOK(YELLOW, 0),
             [STYLE_NOTICE] = LOOK(CYAN, CELL_BOLD),

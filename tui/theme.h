@@ -32,6 +32,8 @@
 	S(STATE_FINISHED, "state.finished", 'F')                                   \
 	S(STATE_SEEN, "state.seen", 'e') /* the operator has looked at it since */ \
 	S(MARKED, "marked", 'M')                                                   \
+	S(MATCH, "match", 'x') /* of a search */                                   \
+	S(MATCH_CURRENT, "match.current", 'X')                                     \
 	S(DENIED, "feed.denied", 'd')                                              \
 	S(NOTICE, "notice", 'n')                                                   \
 	S(MODE_COMMAND, "mode.command", 'c')                                       \
