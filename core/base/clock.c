@@ -5,12 +5,13 @@
 #include <time.h>
 
 static int64_t frozen_wall_ms = -1;
+static uint64_t skipped_mono_us;
 
 uint64_t clock_mono_us(void)
 {
 	struct timespec ts;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000 + skipped_mono_us;
 }
 
 uint64_t clock_mono_ms(void)
@@ -81,4 +82,9 @@ bool clock_parse_rfc3339(const char *s, size_t len, int64_t *out)
 void clock_freeze_wall(int64_t wall_ms)
 {
 	frozen_wall_ms = wall_ms;
+}
+
+void clock_skip_mono(uint64_t ms)
+{
+	skipped_mono_us += ms * 1000;
 }

@@ -21,5 +21,7 @@ bool clock_parse_rfc3339(const char *text, size_t len, int64_t *out_ms) MUST_USE
 
 /* From now on wall time is this value and stands still; negative: real time again. For tests. */
 void clock_freeze_wall(int64_t wall_ms);
+/* From now on monotonic time is so much further on. For tests. */
+void clock_skip_mono(uint64_t ms);
 
 #endif

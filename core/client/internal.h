@@ -52,6 +52,8 @@ void client_set_hangs(const char *vm, struct err *e);
 
 /* For tests: every time limit that runs is over now. */
 void client_expire(struct client *c);
+struct client_send;
+void client_send_expire(struct client_send *s);
 
 /* The error that a WIRE_ERROR message carries; false and a protocol error in `e` when it is malformed. */
 bool client_read_error(const struct frame *f, struct err *carried, struct err *e);

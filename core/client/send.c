@@ -158,3 +158,8 @@ void client_send_close(struct client_send *s)
 	free(s->bytes);
 	free(s);
 }
+
+void client_send_expire(struct client_send *s)
+{
+	timer_once(s->limit, 0);
+}

@@ -99,6 +99,20 @@ static void do_nothing(void *arg)
 	(void)arg;
 }
 
+static void on_pause(void *arg, bool paused)
+{
+	struct world *w = arg;
+	board_edit(w->board)->paused = paused;
+	board_changed(w->board);
+}
+
+static void on_seen(void *arg, bool attention, bool denied)
+{
+	(void)arg;
+	(void)attention;
+	(void)denied;
+}
+
 static void on_gone(void *arg, struct session *s)
 {
 	struct world *w = arg;
@@ -138,6 +152,8 @@ static void make_world(struct world *w)
 	                                .vsock_path = w->vsock,
 	                                .on_stop = on_stop,
 	                                .on_kill = do_nothing,
+	                                .on_pause = on_pause,
+	                                .on_seen = on_seen,
 	                                .arg = w};
 }
 
@@ -204,6 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	enum where where = data[0] % AT_COUNT;
+	board_edit(w->board)->paused = false;
 	w->data = data + 1;
 	w->size = size - 1;
 	if (where == AT_EVENTS)

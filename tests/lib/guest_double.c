@@ -40,6 +40,9 @@ struct guest_double {
 	struct list callers;
 	enum guest_manners manners;
 	size_t sent, got; /* bytes */
+	struct buf typed, typed_told;
+	char env[400];
+	unsigned resizes, rows, cols;
 	unsigned signum;
 	bool shut_down;
 };
@@ -129,7 +132,10 @@ static void on_spawn(struct caller *c, const struct frame *f)
 	struct err e = ERR_INIT;
 	CHECK(wire_get_agent_spawn(f->body, &m, &e));
 	char **argv = wire_unpack_strings(m.argv, 16, &e);
-	CHECK(argv);
+	CHECK(argv && m.env.len < sizeof(c->owner->env));
+	for (size_t i = 0; i < m.env.len; i++)
+		c->owner->env[i] = m.env.p[i] ? (char)m.env.p[i] : ' ';
+	c->owner->env[m.env.len] = '\0';
 	const char *name = argv[0] ? argv[0] : "sh";
 	c->id = c->owner->manners == GUEST_WRONG_ID ? f->id + 1 : f->id;
 	if (strcmp(name, "missing") == 0) {
@@ -172,6 +178,8 @@ static void on_stdin(struct caller *c, const struct frame *f)
 	struct err e = ERR_INIT;
 	CHECK(wire_get_stdin_data(f->body, &m, &e));
 	c->owner->got += m.data.len;
+	if (c->program == TERMINAL)
+		buf_put(&c->owner->typed, m.data.p, m.data.len);
 	if (c->program == TERMINAL && m.data.len == 1 && m.data.p[0] == '\n')
 		end_program(c, 7);
 	else if (c->program == CAT || c->program == TERMINAL)
@@ -187,6 +195,9 @@ static void on_other(struct caller *c, const struct frame *f)
 	if (f->type == WIRE_STDIN_EOF && c->program == CAT) {
 		end_program(c, 0);
 	} else if (f->type == WIRE_RESIZE && wire_get_resize(f->body, &resize, &e)) {
+		c->owner->resizes++;
+		c->owner->rows = resize.rows;
+		c->owner->cols = resize.cols;
 		tell_size(c, resize.rows, resize.cols);
 	} else if (f->type == WIRE_SIGNAL && wire_get_signal(f->body, &sig, &e)) {
 		c->owner->signum = sig.signum;
@@ -328,6 +339,8 @@ struct guest_double *guest_double_open(struct loop *loop, const char *path)
 	struct guest_double *g = mem_alloc(sizeof(*g));
 	g->loop = loop;
 	list_init(&g->callers);
+	buf_init(&g->typed, GUEST_TYPED_MOST);
+	buf_init(&g->typed_told, GUEST_TYPED_MOST);
 	g->listener = listener_open(loop, path, on_accept, g, &e);
 	CHECK(g->listener);
 	return g;
@@ -338,6 +351,8 @@ void guest_double_close(struct guest_double *g)
 	listener_close(g->listener);
 	LIST_FOREACH (item, &g->callers)
 		hang_up(LIST_ENTRY(item, struct caller, link));
+	buf_finish(&g->typed);
+	buf_finish(&g->typed_told);
 	free(g);
 }
 
@@ -383,6 +398,39 @@ size_t guest_double_unread(const struct guest_double *g)
 			all += (size_t)n;
 	}
 	return all;
+}
+
+void guest_double_read(struct guest_double *g, bool reads)
+{
+	LIST_FOREACH (item, &g->callers) {
+		struct caller *c = LIST_ENTRY(item, struct caller, link);
+		if (c->program == TERMINAL && reads)
+			stream_resume(c->stream);
+		else if (c->program == TERMINAL)
+			stream_pause(c->stream);
+	}
+}
+
+struct bytes guest_double_typed(struct guest_double *g)
+{
+	struct buf told = g->typed;
+	CHECK(buf_ok(&g->typed));
+	g->typed = g->typed_told;
+	g->typed_told = told;
+	buf_clear(&g->typed);
+	return (struct bytes){.p = told.data, .len = told.len};
+}
+
+const char *guest_double_env(const struct guest_double *g)
+{
+	return g->env;
+}
+
+unsigned guest_double_resizes(const struct guest_double *g, unsigned *rows, unsigned *cols)
+{
+	*rows = g->rows;
+	*cols = g->cols;
+	return g->resizes;
 }
 
 unsigned guest_double_signal(const struct guest_double *g)

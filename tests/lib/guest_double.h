@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/buf.h"
+
 struct guest_double;
 struct loop;
 
@@ -40,6 +42,15 @@ size_t guest_double_got(const struct guest_double *g);      /* bytes of stdin, a
 void guest_double_write(struct guest_double *g, const void *bytes, size_t len);
 /* What the terminals' programs wrote and nobody has read yet: 0 or more than 0, not exact. */
 size_t guest_double_unread(const struct guest_double *g);
+/* Whether the terminals' programs read what is typed (they do at first). */
+void guest_double_read(struct guest_double *g, bool reads);
+/* What terminals' programs got typed since the last call of this, at most GUEST_TYPED_MOST bytes; borrowed until then. */
+#define GUEST_TYPED_MOST (4 * 1024 * 1024)
+struct bytes guest_double_typed(struct guest_double *g);
+const char *
+guest_double_env(const struct guest_double *g); /* of the last program: NAME=VALUE, a space, ... */
+unsigned guest_double_resizes(const struct guest_double *g, unsigned *rows,
+                              unsigned *cols);              /* how many; the last one */
 unsigned guest_double_signal(const struct guest_double *g); /* the last one */
 bool guest_double_was_shut_down(const struct guest_double *g);
 

@@ -50,6 +50,20 @@ static void on_kill(void *arg)
 	f->kills++;
 }
 
+static void on_pause(void *arg, bool paused)
+{
+	struct rig *f = arg;
+	f->pauses += paused;
+	f->resumes += !paused;
+}
+
+static void on_seen(void *arg, bool attention, bool denied)
+{
+	struct rig *f = arg;
+	f->seen_attention |= attention;
+	f->seen_denied |= denied;
+}
+
 void rig_set_state(struct rig *f, enum vm_state s)
 {
 	board_edit(f->board)->state = s;
@@ -83,6 +97,8 @@ int rig_setup(void **state)
 	                                .vsock_path = f->vsock,
 	                                .on_stop = on_stop,
 	                                .on_kill = on_kill,
+	                                .on_pause = on_pause,
+	                                .on_seen = on_seen,
 	                                .arg = f};
 	*state = f;
 	return 0;

@@ -52,7 +52,8 @@ struct rig {
 	unsigned reloads;
 	bool proxy_is_deaf, proxy_refuses;
 	uint32_t stop_grace;
-	unsigned stops, kills;
+	unsigned stops, kills, pauses, resumes;
+	bool seen_attention, seen_denied;
 };
 
 /* cmocka's: *state is the rig. The VM is ready, the policy allows a.example. */

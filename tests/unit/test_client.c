@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/client/client.h"
 #include "core/client/internal.h"
@@ -323,6 +324,135 @@ static void a_status_is_checked(void **state)
 	}
 }
 
+/* ---- terminals in the status ---- */
+
+/* What the fake says of its terminals. */
+struct listing {
+	struct wire_terminal_info info[40];
+	size_t count;
+	uint32_t id; /* of the frames */
+	uint8_t paused, attention;
+	bool torn; /* the last byte is missing */
+};
+
+static struct listing listing;
+
+static void answer_listing(struct fake_control *f, const struct frame *frame)
+{
+	const struct listing *l = &listing;
+	struct buf list = BUF_INIT(WIRE_TERMINALS_MAX);
+	for (size_t i = 0; i < l->count; i++)
+		assert_true(wire_put_terminal_info(&list, l->id, &l->info[i]));
+	struct wire_status_reply m = {.name = "alpha",
+	                              .state = VM_READY,
+	                              .paused = l->paused,
+	                              .attention = l->attention,
+	                              .attention_source = ATTENTION_BY_HOOK,
+	                              .attention_seen = 1,
+	                              .attention_ms = 5000,
+	                              .attention_text = "may I\x1b[31m?",
+	                              .denied_seen = 6,
+	                              .cpu_permille = 250,
+	                              .mem_used_kib = 7,
+	                              .mem_total_kib = 8,
+	                              .terminal_list = {.p = list.data, .len = list.len - l->torn}};
+	assert_true(wire_put_status_reply(&f->out, frame->id, &m));
+	fake_control_send(f);
+	buf_finish(&list);
+}
+
+static void one_terminal(void)
+{
+	listing = (struct listing){.count = 2, .attention = ATTENTION_WAITING};
+	listing.info[0] = (struct wire_terminal_info){.number = 3,
+	                                              .rows = 24,
+	                                              .cols = 80,
+	                                              .first = 1,
+	                                              .watchers = 2,
+	                                              .attention = ATTENTION_FAILED,
+	                                              .attention_source = ATTENTION_BY_EXIT,
+	                                              .attention_ms = 77,
+	                                              .title = "b\303\244r \342\200\256x\302\233y\377",
+	                                              .command = "claude"};
+	listing.info[1] = (struct wire_terminal_info){.number = 9};
+}
+
+static void terminals_come_with_the_status(void **state)
+{
+	(void)state;
+	struct scene s;
+	one_terminal();
+	listing.paused = 1;
+	begin(&s, answer_listing);
+	connect_client(&s);
+	client_status(s.client, on_status, &s);
+	assert_true(loop_wait_flag(s.loop, &s.answered));
+	const struct vm_status *v = &s.status;
+	assert_int_equal(s.why.kind, ERR_NONE);
+	assert_true(v->paused && v->attention.seen);
+	assert_int_equal(v->attention.state, ATTENTION_WAITING);
+	assert_int_equal(v->attention.source, ATTENTION_BY_HOOK);
+	assert_int_equal(v->attention.at_ms, 5000);
+	assert_string_equal(v->attention.text, "may I?[31m?");
+	assert_int_equal(v->denied_seen, 6);
+	assert_int_equal(v->cpu_permille, 250);
+	assert_int_equal(v->mem_used_kib + v->mem_total_kib, 15);
+	assert_int_equal(v->terminal_count, 2);
+	assert_int_equal(v->terminal[0].number, 3);
+	assert_int_equal(v->terminal[0].rows, 24);
+	assert_int_equal(v->terminal[0].cols, 80);
+	assert_int_equal(v->terminal[0].watchers, 2);
+	assert_true(v->terminal[0].first && !v->terminal[1].first);
+	assert_int_equal(v->terminal[0].attention.state, ATTENTION_FAILED);
+	assert_int_equal(v->terminal[0].attention.at_ms, 77);
+	/* A bidi control, a C1 control and a broken byte are not shown. */
+	assert_string_equal(v->terminal[0].title, "b\303\244r ?x?y?");
+	assert_string_equal(v->terminal[0].command, "claude");
+	assert_int_equal(v->terminal[1].number, 9);
+	finish(&s);
+}
+
+static void spoil(size_t which)
+{
+	one_terminal();
+	switch (which) {
+	case 0: listing.torn = true; break;
+	case 1: listing.id = 1; break;
+	case 2: listing.info[1].number = 3; break; /* twice */
+	case 3: listing.info[1].number = 2; break; /* not in order */
+	case 4: listing.info[0].number = 0; break;
+	case 5: listing.info[1].number = WIRE_TERM_NEW; break;
+	case 6: listing.info[0].first = 2; break;
+	case 7: listing.info[0].attention = ATTENTION_STATE_COUNT; break;
+	case 8: listing.info[0].attention_source = ATTENTION_SOURCE_COUNT; break;
+	case 9: listing.info[0].attention_seen = 2; break;
+	case 10: listing.attention = ATTENTION_STATE_COUNT; break;
+	case 11: listing.paused = 2; break;
+	case 12: /* one too many */
+		for (listing.count = 0; listing.count <= VM_TERMINALS_MOST; listing.count++)
+			listing.info[listing.count] =
+			    (struct wire_terminal_info){.number = (uint32_t)listing.count + 1};
+		break;
+	default: break;
+	}
+}
+
+static void a_list_of_terminals_is_checked(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i <= 12; i++) {
+		struct scene s;
+		spoil(i);
+		begin(&s, answer_listing);
+		connect_client(&s);
+		client_status(s.client, on_status, &s);
+		assert_true(loop_wait_flag(s.loop, &s.closed));
+		if (s.why.kind != ERR_PROTOCOL)
+			fail_msg("case %zu was taken", i);
+		finish(&s);
+	}
+}
+
 /* ---- ends ---- */
 
 static void nobody_there_is_not_running(void **state)
@@ -372,6 +502,29 @@ static void a_supervisor_that_leaves_has_stopped(void **state)
 	client_stop(s.client, 1000, on_text, &s);
 	assert_true(loop_wait_flag(s.loop, &s.answered));
 	assert_int_equal(s.why.kind, ERR_NONE);
+	finish(&s);
+}
+
+static bool saw_request(void *arg)
+{
+	return ((struct scene *)arg)->fake.frames > 0;
+}
+
+static void who_says_nothing_at_all_hangs(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s, NULL);
+	connect_client(&s);
+	assert_true(loop_wait_flag(s.loop, &s.opened));
+	client_seen(s.client, true, false, on_text, &s);
+	assert_true(loop_wait(s.loop, saw_request, &s));
+	clock_skip_mono(CLIENT_TIMEOUT_MS);
+	client_expire(s.client);
+	assert_true(loop_wait_flag(s.loop, &s.answered));
+	assert_int_equal(s.why.kind, ERR_TIMEOUT);
+	assert_string_equal(s.why.msg,
+	                    "the supervisor of VM alpha does not answer; 'ccvm kill alpha' ends it");
 	finish(&s);
 }
 
@@ -432,10 +585,13 @@ int main(void)
 	    cmocka_unit_test(the_supervisors_last_word_is_told),
 	    cmocka_unit_test(nonsense_closes_the_connection),
 	    cmocka_unit_test(a_status_is_checked),
+	    cmocka_unit_test(terminals_come_with_the_status),
+	    cmocka_unit_test(a_list_of_terminals_is_checked),
 	    cmocka_unit_test(nobody_there_is_not_running),
 	    cmocka_unit_test(a_lost_connection_ends_requests),
 	    cmocka_unit_test(a_supervisor_that_leaves_has_stopped),
 	    cmocka_unit_test(silence_has_a_limit),
+	    cmocka_unit_test(who_says_nothing_at_all_hangs),
 	    cmocka_unit_test(closing_is_allowed_everywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,15 +342,23 @@ static const struct client_term_ops TERM_OPS = {
 
 static void open_term(struct scene *s)
 {
-	struct client_term_spec spec = {.rows = 5, .cols = 0};
+	struct client_term_spec spec = {.rows = 5, .cols = 1};
 	struct err e = ERR_INIT;
 	s->term = client_term_open(s->client, &spec, &TERM_OPS, s, &e);
 	assert_non_null(s->term);
 	assert_non_null(client_term_screen(s->term));
 }
 
+static unsigned paste_ends; /* two hex digits for each piece: first, last */
+
 static void show_terminal(struct fake_control *f, const struct frame *frame)
 {
+	struct wire_term_paste paste;
+	struct err bad = ERR_INIT;
+	if (frame->type == WIRE_TERM_PASTE) {
+		assert_true(wire_get_term_paste(frame->body, &paste, &bad));
+		paste_ends = paste_ends << 8 | (unsigned)(paste.first << 4 | paste.last);
+	}
 	if (frame->type != WIRE_TERM_OPEN)
 		return;
 	struct wire_term_open m;
@@ -394,10 +402,12 @@ static void a_terminal_is_seen_as_cells(void **state)
 	unsigned before = s.fake.frames;
 	char *paste = mem_alloc(100000);
 	memset(paste, 'p', 100000);
+	paste_ends = 0;
 	assert_true(client_term_paste(s.term, paste, 100000)); /* two messages */
 	while (s.fake.frames < before + 2)
 		loop_turn(s.loop, false);
 	assert_int_equal(s.fake.last_type, WIRE_TERM_PASTE);
+	assert_int_equal(paste_ends, 0x1001); /* first, not last; not first, last */
 	free(paste);
 	struct wire_term_closed m = {.term = 4, .code = 1};
 	wire_put_term_closed(&s.fake.out, 1, &m);

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "core/audit/record.h"
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/client/client.h"
 #include "core/client/feed.h"
 #include "core/client/fleet.h"
+#include "core/client/internal.h"
 #include "core/client/tail.h"
 #include "core/loop/child.h"
 #include "core/vm/store.h"
@@ -236,6 +238,85 @@ static void another_version_is_told_and_tried_again(void **state)
 	finish(&s);
 }
 
+static bool silent; /* the fake reads and says nothing */
+
+static void answer_or_not(struct fake_control *f, const struct frame *frame)
+{
+	if (!silent)
+		answer_watch(f, frame);
+}
+
+static bool hangs(void *arg)
+{
+	struct scene *s = arg;
+	fleet_look(s->fleet);
+	return fleet_find(s->fleet, "alpha")->hangs;
+}
+
+static bool answers_again(void *arg)
+{
+	return !hangs(arg);
+}
+
+static void a_supervisor_that_hangs_is_seen_by_looking(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	s.fake.on_frame = answer_or_not;
+	make_vm(&s, "alpha");
+	record(&s, "alpha", VM_READY, getpid(), child_start_time(getpid()));
+	open_fleet(&s);
+	assert_true(loop_wait(s.loop, settled, &s));
+	loop_settle(s.loop);
+	unsigned asked = s.fake.frames;
+	for (int i = 0; i < 50; i++) /* too early to ask again */
+		fleet_look(s.fleet);
+	loop_settle(s.loop);
+	assert_int_equal(s.fake.frames, asked);
+	silent = true;
+	clock_skip_mono(FLEET_ASK_MS);
+	for (int i = 0; i < 50; i++) /* one question, however often somebody looks */
+		fleet_look(s.fleet);
+	loop_settle(s.loop);
+	assert_int_equal(s.fake.frames, asked + 1);
+	assert_false(fleet_find(s.fleet, "alpha")->hangs);
+	unsigned changes = s.changes;
+	clock_skip_mono(FLEET_HANGS_MS);
+	assert_true(hangs(&s));
+	loop_settle(s.loop);
+	assert_int_equal(s.changes, changes + 1);
+	assert_int_equal(state_of(&s, "alpha"), VM_READY); /* what it said last */
+	silent = false;
+	fake_control_status(&s.fake, s.fake.last_id, "alpha", VM_READY); /* it wakes up */
+	assert_true(loop_wait(s.loop, answers_again, &s));
+	loop_settle(s.loop);
+	assert_int_equal(s.changes, changes + 2);
+	finish(&s);
+}
+
+static void one_that_never_says_hello_hangs(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	s.fake.say_hello = false;
+	make_vm(&s, "alpha");
+	record(&s, "alpha", VM_READY, getpid(), child_start_time(getpid()));
+	open_fleet(&s);
+	assert_true(loop_wait_flag(s.loop, &s.fake.hello_came));
+	assert_false(hangs(&s));
+	clock_skip_mono(FLEET_HANGS_MS);
+	assert_true(hangs(&s));
+	client_expire(fleet_find(s.fleet, "alpha")->client); /* it is given up, and tried again */
+	assert_true(loop_wait(s.loop, settled, &s));
+	assert_true(fleet_find(s.fleet, "alpha")->hangs);
+	assert_non_null(strstr(fleet_find(s.fleet, "alpha")->status.reason, "ccvm kill alpha"));
+	s.fake.say_hello = true;
+	assert_true(loop_wait(s.loop, answers_again, &s));
+	finish(&s);
+}
+
 static void a_removed_and_made_again_vm_is_another_one(void **state)
 {
 	(void)state;
@@ -375,6 +456,8 @@ int main(void)
 	    cmocka_unit_test(every_kind_of_vm_is_shown),
 	    cmocka_unit_test(changes_are_seen),
 	    cmocka_unit_test(another_version_is_told_and_tried_again),
+	    cmocka_unit_test(a_supervisor_that_hangs_is_seen_by_looking),
+	    cmocka_unit_test(one_that_never_says_hello_hangs),
 	    cmocka_unit_test(a_removed_and_made_again_vm_is_another_one),
 	    cmocka_unit_test(logs_become_one_feed),
 	    cmocka_unit_test(the_last_lines_are_found),

@@ -7,62 +7,8 @@
 #include "core/base/clock.h"
 #include "core/loop/loop.h"
 #include "core/loop/stream.h"
-#include "core/term/screen.h"
-#include "core/term/snapshot.h"
 #include "tests/lib/loop_wait.h"
-#include "tests/lib/session_rig.h"
-
-/* ---- terminals ---- */
-
-static void open_term(struct peer *p, uint32_t id, uint32_t term, uint16_t rows, uint16_t cols)
-{
-	struct wire_term_open m = {.term = term, .rows = rows, .cols = cols};
-	wire_put_term_open(&p->out, id, &m);
-	peer_send(p);
-}
-
-static uint32_t take_opened(struct peer *p, uint32_t id)
-{
-	struct wire_term_opened m;
-	struct err e = ERR_INIT;
-	const struct got *g = peer_take(p, WIRE_TERM_OPENED);
-	assert_true(wire_get_term_opened(got_body(g), &m, &e));
-	assert_int_equal(g->id, id);
-	return m.term;
-}
-
-/* The next message that is no screen. */
-static const struct got *take_after_screens(struct peer *p, uint16_t type)
-{
-	do {
-		assert_true(loop_wait(p->f->loop, peer_has_frame, p));
-		p->taken += p->taken < p->count && p->got[p->taken].type == WIRE_TERM_SCREEN;
-	} while (p->taken == p->count || p->got[p->taken].type == WIRE_TERM_SCREEN);
-	return peer_take(p, type);
-}
-
-/* Applies what comes until the first row reads `want`. */
-static void wait_row(struct peer *p, struct screen *screen, const char *want)
-{
-	struct str row = STR_INIT(4096);
-	do {
-		struct wire_term_screen m;
-		struct err e = ERR_INIT;
-		assert_true(wire_get_term_screen(got_body(peer_take(p, WIRE_TERM_SCREEN)), &m, &e));
-		if (!snapshot_apply(screen, m.update, &e))
-			fail_msg("%s", e.msg);
-		str_clear(&row);
-		screen_row_text(screen, 0, &row);
-	} while (strcmp(row.s, want) != 0);
-	str_finish(&row);
-}
-
-static void type_text(struct peer *p, uint32_t term, const char *text)
-{
-	struct wire_term_text m = {.term = term, .text = {.p = (const uint8_t *)text, .len = strlen(text)}};
-	wire_put_term_text(&p->out, term, &m);
-	peer_send(p);
-}
+#include "tests/lib/term_rig.h"
 
 static void a_terminal_is_opened_typed_into_and_ends(void **state)
 {
@@ -72,24 +18,24 @@ static void a_terminal_is_opened_typed_into_and_ends(void **state)
 	struct screen screen;
 	screen_init(&screen, 1, 2);
 	peer_greet(f, &f->a);
-	open_term(&f->a, 9, 0, 30, 100);
-	uint32_t term = take_opened(&f->a, 9);
-	wait_row(&f->a, &screen, "30x100$");
+	rig_open_term(&f->a, 9, 0, 30, 100);
+	uint32_t term = rig_take_opened(&f->a, 9);
+	rig_wait_row(&f->a, &screen, "30x100$");
 	assert_int_equal(screen.rows, 30);
 	assert_int_equal(screen.cols, 100);
-	type_text(&f->a, term, "ls");
-	wait_row(&f->a, &screen, "30x100$ ls");
+	rig_type(&f->a, term, "ls");
+	rig_wait_row(&f->a, &screen, "30x100$ ls");
 	struct wire_term_key key = {.term = term, .key = 'x', .mods = 0};
 	wire_put_term_key(&f->a.out, 0, &key);
 	peer_send(&f->a);
-	wait_row(&f->a, &screen, "30x100$ lsx");
-	type_text(&f->a, term, "\n");
-	const struct got *g = take_after_screens(&f->a, WIRE_TERM_CLOSED);
+	rig_wait_row(&f->a, &screen, "30x100$ lsx");
+	rig_type(&f->a, term, "\n");
+	const struct got *g = rig_take_after_screens(&f->a, WIRE_TERM_CLOSED);
 	assert_true(wire_get_term_closed(got_body(g), &closed, &e));
 	assert_int_equal(closed.term, term);
 	assert_int_equal(closed.code, 7);
-	open_term(&f->a, 10, 0, 24, 80); /* forgotten: a new one is started */
-	assert_int_not_equal(take_opened(&f->a, 10), term);
+	rig_open_term(&f->a, 10, 0, 24, 80); /* forgotten: a new one is started */
+	assert_int_not_equal(rig_take_opened(&f->a, 10), term);
 	screen_finish(&screen);
 }
 
@@ -101,30 +47,28 @@ static void two_watch_one_terminal(void **state)
 	screen_init(&b, 1, 2);
 	peer_greet(f, &f->a);
 	peer_greet(f, &f->b);
-	open_term(&f->a, 1, 0, 24, 80);
-	uint32_t term = take_opened(&f->a, 1);
-	wait_row(&f->a, &a, "24x80$");
-	open_term(&f->b, 1, 0, 0, 0); /* does not care for the size */
-	assert_int_equal(take_opened(&f->b, 1), term);
-	wait_row(&f->b, &b, "24x80$"); /* a late watcher gets the whole screen */
-	type_text(&f->b, term, "hi");
-	wait_row(&f->a, &a, "24x80$ hi");
-	wait_row(&f->b, &b, "24x80$ hi");
-	struct wire_term_resize m = {.term = term, .rows = 10, .cols = 40};
-	wire_put_term_resize(&f->b.out, 0, &m);
-	peer_send(&f->b);
-	wait_row(&f->a, &a, "24x80$ hi10x40$");
+	rig_open_term(&f->a, 1, 0, 24, 80);
+	uint32_t term = rig_take_opened(&f->a, 1);
+	rig_wait_row(&f->a, &a, "24x80$");
+	rig_open_term(&f->b, 1, 0, 0, 0); /* does not care for the size */
+	assert_int_equal(rig_take_opened(&f->b, 1), term);
+	rig_wait_row(&f->b, &b, "24x80$"); /* a late watcher gets the whole screen */
+	rig_type(&f->b, term, "hi");
+	rig_wait_row(&f->a, &a, "24x80$ hi");
+	rig_wait_row(&f->b, &b, "24x80$ hi");
+	rig_resize(&f->b, term, 10, 40);
+	rig_wait_row(&f->a, &a, "24x80$ hi10x40$");
 	assert_int_equal(a.cols, 40);
-	type_text(&f->a, term, "."); /* back to the size of the one who types */
-	wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$");
+	rig_type(&f->a, term, "."); /* back to the size of the one who types */
+	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$");
 	assert_int_equal(a.cols, 80);
 	struct wire_term_leave leave = {.term = term};
 	wire_put_term_leave(&f->b.out, 0, &leave);
 	peer_send(&f->b);
 	loop_settle(f->loop);
 	size_t count = f->b.count;
-	type_text(&f->a, term, ".");
-	wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$ .");
+	rig_type(&f->a, term, ".");
+	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$ .");
 	assert_int_equal(f->b.count, count);
 	peer_close(&f->a); /* the terminal goes on */
 	assert_int_equal(guest_double_programs(f->guest), 1);
@@ -136,16 +80,16 @@ static void terminals_that_cannot_be_opened(void **state)
 {
 	struct rig *f = *state;
 	peer_greet(f, &f->a);
-	open_term(&f->a, 1, 5, 24, 80);
+	rig_open_term(&f->a, 1, 5, 24, 80);
 	peer_take_error(&f->a, 1, ERR_NOT_FOUND);
-	open_term(&f->a, 2, 0, 24, 80);
-	take_opened(&f->a, 2);
-	open_term(&f->a, 3, 0, 24, 80);
-	assert_int_equal(take_after_screens(&f->a, WIRE_ERROR)->id, 3);
+	rig_open_term(&f->a, 2, 0, 24, 80);
+	rig_take_opened(&f->a, 2);
+	rig_open_term(&f->a, 3, 0, 24, 80);
+	assert_int_equal(rig_take_after_screens(&f->a, WIRE_ERROR)->id, 3);
 	for (uint32_t i = 0; i < BAD_MANNERS_COUNT; i++) {
 		guest_double_set(f->guest, BAD_MANNERS[i]);
-		open_term(&f->a, 100 + i, WIRE_TERM_NEW, 24, 80);
-		assert_int_equal(take_after_screens(&f->a, WIRE_ERROR)->id, 100 + i);
+		rig_open_term(&f->a, 100 + i, WIRE_TERM_NEW, 24, 80);
+		assert_int_equal(rig_take_after_screens(&f->a, WIRE_ERROR)->id, 100 + i);
 	}
 }
 
@@ -158,9 +102,9 @@ static void a_slow_watcher_gets_the_newest(void **state)
 	static char fill[150 * 800];
 	screen_init(&screen, 1, 2);
 	peer_greet(f, &f->a);
-	open_term(&f->a, 1, 0, 150, 800); /* an update has some 60 KB */
-	take_opened(&f->a, 1);
-	wait_row(&f->a, &screen, "150x800$");
+	rig_open_term(&f->a, 1, 0, 150, 800); /* an update has some 60 KB */
+	rig_take_opened(&f->a, 1);
+	rig_wait_row(&f->a, &screen, "150x800$");
 	stream_pause(f->a.stream);
 	uint64_t end = clock_mono_ms() + 800; /* time for 50 frames, if they were made */
 	for (unsigned i = 0; clock_mono_ms() < end; i++) {
@@ -177,7 +121,7 @@ static void a_slow_watcher_gets_the_newest(void **state)
 	loop_settle(f->loop);
 	size_t before = f->a.count;
 	stream_resume(f->a.stream);
-	wait_row(&f->a, &screen, "the end");
+	rig_wait_row(&f->a, &screen, "the end");
 	assert_in_range(f->a.count - before, 1, 15); /* as many as fit in the buffers on the way */
 	screen_finish(&screen);
 }
@@ -188,8 +132,8 @@ static void a_flood_is_read_in_pieces(void **state)
 	static char fill[16 * 1024];
 	memset(fill, 'y', sizeof(fill));
 	peer_greet(f, &f->a);
-	open_term(&f->a, 1, 0, 24, 80);
-	take_opened(&f->a, 1);
+	rig_open_term(&f->a, 1, 0, 24, 80);
+	rig_take_opened(&f->a, 1);
 	loop_settle(f->loop);
 	for (int i = 0; i < 10; i++)
 		guest_double_write(f->guest, fill, sizeof(fill));

@@ -400,7 +400,7 @@ static void hello_is_checked(void **state)
 	wire_put_hello(&f->a, 0, &m);
 	body = (struct bytes){.p = f->a.data + FRAME_HEADER_SIZE, .len = f->a.len - FRAME_HEADER_SIZE};
 	assert_false(wire_check_hello(body, &got, &e));
-	assert_non_null(strstr(e.msg, "protocol version 2 of ccvm 2\\x1b[31m is not 1 of ccvm"));
+	assert_non_null(strstr(e.msg, "protocol version 3 of ccvm 2\\x1b[31m is not 2 of ccvm"));
 }
 
 static void lists_of_strings(void **state)
@@ -453,7 +453,7 @@ static void the_dump_is_one_safe_line(void **state)
 static void put_exchange(struct buf *out)
 {
 	struct wire_hello hello = {
-	    .magic = WIRE_MAGIC, .major = 1, .minor = 0, .role = "client", .version = "0.1.0"};
+	    .magic = WIRE_MAGIC, .major = 2, .minor = 0, .role = "client", .version = "0.1.0"};
 	struct wire_exec exec = {.argv = {.p = (const uint8_t *)"echo\0hi", .len = 8}};
 	struct wire_ok ok = {.text = ""};
 	struct wire_stdout_data data = {.data = {.p = (const uint8_t *)"hi\n", .len = 3}};
