@@ -10,9 +10,11 @@
 #include "core/loop/listener.h"
 #include "core/loop/stream.h"
 #include "core/loop/timer.h"
+#include "core/vm/vm.h"
 #include "core/wire/frame.h"
 
 #define INCIDENTS_MS 10000
+#define BURST_MS     1000
 
 struct caller {                     /* one connection of the guest */
 	struct guest_events *owner; /* NULL: this place is free */
@@ -31,6 +33,9 @@ struct guest_events {
 	uint64_t since_ms; /* of the incidents that are counted */
 	unsigned incidents;
 	unsigned ready_told;
+	uint64_t burst_ms; /* since when `heard` counts calls and messages */
+	unsigned heard;
+	struct timer *rest;
 	const struct guest_events_ops *ops;
 	void *arg;
 };
@@ -65,21 +70,44 @@ static void incident(struct caller *c, const struct err *e)
 	hang_up(c);
 }
 
-static bool on_message(struct caller *c, const struct frame *f, struct err *e)
+/* ---- how much is heard ---- */
+
+static void on_rested(void *arg)
 {
-	struct wire_hello hello;
-	struct wire_event_ready ready;
-	if (!c->greeted) {
-		if (f->type != WIRE_HELLO)
-			return err_set(e, ERR_PROTOCOL, "message %s before hello", wire_type_name(f->type));
-		if (!wire_check_hello(f->body, &hello, e))
-			return false;
-		c->greeted = true;
-		timer_stop(c->limit);
-		return true;
+	struct guest_events *g = arg;
+	g->heard = 0;
+	listener_resume(g->listener);
+	for (size_t i = 0; i < GUEST_EVENTS_MOST; i++) {
+		if (g->callers[i].owner)
+			stream_resume(g->callers[i].stream);
 	}
-	if (f->type != WIRE_EVENT_READY || c->ready_told)
-		return err_set(e, ERR_PROTOCOL, "message %s is not expected", wire_type_name(f->type));
+}
+
+/* A piece of data that was read is heard to its end, so a turn may be as long as such a piece. */
+static void count_heard(struct guest_events *g)
+{
+	uint64_t now = clock_mono_ms();
+	if (now - g->burst_ms >= BURST_MS) {
+		g->burst_ms = now;
+		g->heard = 0;
+	}
+	if (++g->heard <= GUEST_EVENTS_BURST || timer_is_active(g->rest))
+		return;
+	listener_pause(g->listener);
+	for (size_t i = 0; i < GUEST_EVENTS_MOST; i++) {
+		if (g->callers[i].owner)
+			stream_pause(g->callers[i].stream);
+	}
+	timer_once(g->rest, GUEST_EVENTS_REST_MS);
+}
+
+/* ---- messages ---- */
+
+static bool on_ready(struct caller *c, const struct frame *f, struct err *e)
+{
+	struct wire_event_ready ready;
+	if (c->ready_told)
+		return err_set(e, ERR_PROTOCOL, "message event_ready is said twice");
 	if (!wire_get_event_ready(f->body, &ready, e))
 		return false;
 	if (c->owner->ready_told == GUEST_EVENTS_READY_MOST)
@@ -87,8 +115,42 @@ static bool on_message(struct caller *c, const struct frame *f, struct err *e)
 		               GUEST_EVENTS_READY_MOST + 1);
 	c->owner->ready_told++;
 	c->ready_told = true;
+	timer_stop(c->limit);
 	c->owner->ops->on_ready(c->owner->arg, &ready);
 	return true;
+}
+
+static bool on_notify(struct caller *c, const struct frame *f, struct err *e)
+{
+	struct wire_event_notify m;
+	if (!wire_get_event_notify(f->body, &m, e))
+		return false;
+	if (m.attention == ATTENTION_NONE || m.attention >= ATTENTION_STATE_COUNT)
+		return err_set(e, ERR_PROTOCOL, "attention %u", m.attention);
+	if (c->owner->ops->on_notify)
+		c->owner->ops->on_notify(c->owner->arg, &m);
+	return true;
+}
+
+static bool on_message(struct caller *c, const struct frame *f, struct err *e)
+{
+	struct wire_hello hello;
+	count_heard(c->owner);
+	if (!c->ready_told)
+		timer_once(c->limit, GUEST_EVENTS_SILENCE_MS);
+	if (!c->greeted) {
+		if (f->type != WIRE_HELLO)
+			return err_set(e, ERR_PROTOCOL, "message %s before hello", wire_type_name(f->type));
+		if (!wire_check_hello(f->body, &hello, e))
+			return false;
+		c->greeted = true;
+		return true;
+	}
+	if (f->type == WIRE_EVENT_READY)
+		return on_ready(c, f, e);
+	if (f->type == WIRE_EVENT_NOTIFY)
+		return on_notify(c, f, e);
+	return err_set(e, ERR_PROTOCOL, "message %s is not expected", wire_type_name(f->type));
 }
 
 static bool on_frame(void *arg, const struct frame *f)
@@ -132,6 +194,7 @@ static void on_accept(void *arg, int fd)
 	struct guest_events *g = arg;
 	struct err e = ERR_INIT;
 	struct caller *c = NULL;
+	count_heard(g);
 	for (size_t i = 0; i < GUEST_EVENTS_MOST && !c; i++)
 		c = g->callers[i].owner ? NULL : &g->callers[i];
 	if (!c) {
@@ -147,8 +210,9 @@ static void on_accept(void *arg, int fd)
 	c->owner = g;
 	frame_reader_init(&c->frames);
 	c->limit = timer_create_on(g->loop, on_limit, c);
-	timer_once(c->limit, GUEST_EVENTS_HELLO_MS);
-	stream_resume(c->stream);
+	timer_once(c->limit, GUEST_EVENTS_SILENCE_MS);
+	if (!timer_is_active(g->rest))
+		stream_resume(c->stream);
 }
 
 struct guest_events *guest_events_open(struct loop *loop, const char *path,
@@ -163,6 +227,7 @@ struct guest_events *guest_events_open(struct loop *loop, const char *path,
 		free(g);
 		return NULL;
 	}
+	g->rest = timer_create_on(loop, on_rested, g);
 	return g;
 }
 
@@ -171,6 +236,7 @@ void guest_events_close(struct guest_events *g)
 	if (!g)
 		return;
 	listener_close(g->listener);
+	timer_close(g->rest);
 	for (size_t i = 0; i < GUEST_EVENTS_MOST; i++)
 		hang_up(&g->callers[i]);
 	free(g);

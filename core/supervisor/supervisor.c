@@ -20,6 +20,7 @@
 #include "core/supervisor/guest_events.h"
 #include "core/supervisor/health.h"
 #include "core/supervisor/live_policy.h"
+#include "core/supervisor/lookout.h"
 #include "core/supervisor/setup.h"
 #include "core/supervisor/supervisor_internal.h"
 #include "core/supervisor/terminals.h"
@@ -62,6 +63,12 @@ static void show_state(struct supervisor *s)
 		v->egress = VM_EGRESS_UNKNOWN;
 	}
 	v->paused = v->paused && vm_state_is_live(v->state);
+	if (!vm_state_is_live(v->state))
+		lookout_end(s->lookout,
+		            v->state == VM_FAILED ? ATTENTION_FAILED
+		            : s->left             ? ATTENTION_FINISHED
+		                                  : ATTENTION_NONE,
+		            v->reason);
 	board_changed(s->board);
 	store_status(s);
 }
@@ -123,6 +130,7 @@ static void finish(struct supervisor *s)
 	control_close(s->control);
 	terminals_destroy(s->terminals);
 	live_policy_destroy(s->policy);
+	lookout_destroy(s->lookout);
 	health_destroy(s->health);
 	audit_count_close(s->audit);
 	helpers_close(s);
@@ -218,13 +226,21 @@ static void on_incident(void *arg, const char *text)
 	log_info("incident: %s", text);
 }
 
-static const struct guest_events_ops EVENTS_OPS = {.on_ready = on_guest_ready, .on_incident = on_incident};
+static void on_notify(void *arg, const struct wire_event_notify *m)
+{
+	struct supervisor *s = arg;
+	lookout_notify(s->lookout, m);
+}
+
+static const struct guest_events_ops EVENTS_OPS = {
+    .on_ready = on_guest_ready, .on_notify = on_notify, .on_incident = on_incident};
 
 static void on_audit(void *arg, uint32_t denied, uint32_t tunnels)
 {
 	struct supervisor *s = arg;
 	struct vm_status *v = board_edit(s->board);
 	v->denied = denied;
+	v->denied_seen = MIN(v->denied_seen, denied); /* the log was begun anew */
 	v->tunnels = tunnels;
 	board_changed(s->board);
 }
@@ -235,9 +251,8 @@ static void on_seen(void *arg, bool attention, bool denied)
 	struct supervisor *s = arg;
 	struct vm_status *v = board_edit(s->board);
 	bool news = (attention && !v->attention.seen) || (denied && v->denied_seen != v->denied);
-	for (uint32_t i = 0; attention && i < v->terminal_count; i++)
-		v->terminal[i].attention.seen = true;
-	v->attention.seen |= attention;
+	if (attention)
+		lookout_seen(s->lookout);
 	if (denied)
 		v->denied_seen = v->denied;
 	board_changed(s->board);
@@ -289,6 +304,14 @@ void supervisor_interrupt(struct supervisor *s)
 
 /* ---- start ---- */
 
+/* What was seen in earlier lives of the VM stays seen. */
+static uint32_t seen_before(const struct supervisor *s)
+{
+	struct store_status old;
+	struct err e = ERR_INIT;
+	return store_read_status(s->places->state_dir, &old, &e) ? old.status.denied_seen : 0;
+}
+
 static struct board *make_board(struct supervisor *s)
 {
 	struct vm_status v = {.state = VM_CREATING,
@@ -296,6 +319,7 @@ static struct board *make_board(struct supervisor *s)
 	                      .supervisor_pid = (uint32_t)getpid(),
 	                      .cpus = s->spec->cpus,
 	                      .memory_bytes = s->spec->memory_bytes,
+	                      .denied_seen = seen_before(s),
 	                      .generation = 1};
 	snprintf(v.name, sizeof(v.name), "%s", s->spec->name);
 	snprintf(v.image, sizeof(v.image), "%s", s->spec->image);
@@ -309,7 +333,8 @@ static void make_parts(struct supervisor *s)
 	s->board = make_board(s);
 	s->health = health_create(s->loop, s->board, s->places->vsock, s->places->vsock_egress);
 	s->policy = live_policy_create(s->loop, s->places->policy, helpers_reload_policy, s);
-	s->terminals = terminals_create(s->loop, s->board, s->places->vsock, NULL, s);
+	s->lookout = lookout_create(s->loop, s->board);
+	s->terminals = terminals_create(s->loop, s->board, s->places->vsock, &LOOKOUT_TERMINALS, s->lookout);
 	s->session_host = (struct session_host){
 	    .loop = s->loop,
 	    .board = s->board,
@@ -334,6 +359,7 @@ static void give_up(struct supervisor *s)
 	audit_count_close(s->audit);
 	terminals_destroy(s->terminals);
 	live_policy_destroy(s->policy);
+	lookout_destroy(s->lookout);
 	health_destroy(s->health);
 	timer_close(s->gone);
 	board_destroy(s->board);

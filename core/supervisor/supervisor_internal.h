@@ -27,6 +27,7 @@ struct supervisor {
 	struct health *health;
 	struct live_policy *policy;
 	struct terminals *terminals;
+	struct lookout *lookout;
 	struct control *control;
 	struct session_host session_host;
 	struct guest_events *events;
@@ -39,6 +40,7 @@ struct supervisor {
 
 	struct backend *vmm;
 	bool vmm_running;
+	bool left; /* the guest powered off by itself */
 	struct agent_ask *shutdown;
 	uint32_t grace_ms;
 	struct timer *deadline; /* READY by then */

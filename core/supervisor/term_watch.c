@@ -64,8 +64,10 @@ void terminal_count_watches(struct terminal *t)
 	bool focused = false;
 	LIST_FOREACH (item, &t->watches)
 		focused |= LIST_ENTRY(item, struct term_watch, link)->focused;
-	if (focused != t->focused)
+	if (focused != t->focused) {
 		emulator_focus(t->emulator, focused);
+		terminal_touched(t);
+	}
 	t->focused = focused;
 	term_entry_update(t);
 }
@@ -122,6 +124,7 @@ void terminal_apply_size(struct terminal *t)
 	wire_put_resize(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
 	guest_link_flush(t->guest);
 	term_entry_update(t);
+	terminal_touched(t);
 	terminal_arm_frame(t, 0);
 }
 

@@ -134,6 +134,12 @@ static bool on_output(struct terminal *t, const struct frame *f, struct err *e)
 	return true;
 }
 
+void terminal_touched(struct terminal *t)
+{
+	if (t->owner->ops->on_touched)
+		t->owner->ops->on_touched(t->owner->arg, t->number);
+}
+
 /* ---- the guest's messages ---- */
 
 static bool on_spawned(struct terminal *t, const struct frame *f, struct err *e)
@@ -142,6 +148,7 @@ static bool on_spawned(struct terminal *t, const struct frame *f, struct err *e)
 	if (!wire_get_agent_spawned(f->body, &m, e))
 		return false;
 	t->running = true;
+	terminal_touched(t);
 	terminal_offer(t);
 	return true;
 }
@@ -331,6 +338,7 @@ bool terminals_signal(struct terminals *ts, uint32_t number, int signum, struct 
 		return err_set(e, ERR_NOT_FOUND, "the VM has no terminal %u", number);
 	struct wire_signal m = {.signum = (uint8_t)signum};
 	wire_put_signal(guest_link_out(t->guest), TERMINAL_SPAWN_ID, &m);
+	terminal_touched(t);
 	if (!guest_link_flush(t->guest))
 		return err_set(e, ERR_GONE, "terminal %u takes nothing any more", t->number);
 	return true;

@@ -71,6 +71,8 @@ void terminal_may_read(struct terminal *t);
 void term_watch_apply_size(struct term_watch *w);
 /* The size that is wanted goes to the emulator and to the guest: what the timer `resize` does. */
 void terminal_apply_size(struct terminal *t);
+/* Tells on_touched. */
+void terminal_touched(struct terminal *t);
 /* The watchers have changed: their number, the focus. */
 void terminal_count_watches(struct terminal *t);
 

@@ -10,6 +10,7 @@
 #include "core/supervisor/agent.h"
 #include "core/supervisor/board.h"
 #include "core/supervisor/health.h"
+#include "core/supervisor/lookout.h"
 #include "core/supervisor/supervisor_internal.h"
 
 #define GUEST_CID     3
@@ -41,6 +42,7 @@ static void on_vmm_exit(void *arg, bool clean, const char *why)
 	bool booting = s->state == MACHINE_BOOTING;
 	char what[200], reason[SUPERVISOR_REASON_SIZE];
 	s->vmm_running = false;
+	s->left = clean && s->state == MACHINE_READY;
 	board_edit(s->board)->vmm_pid = 0;
 	if (clean)
 		snprintf(what, sizeof(what), "the guest powered off%s",
@@ -75,6 +77,7 @@ static void on_paused(void *arg, bool paused)
 	log_info("%s", paused ? "paused" : "goes on");
 	v->paused = paused;
 	board_changed(s->board);
+	lookout_pause(s->lookout, paused);
 	if (!paused && s->state == MACHINE_READY)
 		health_check(s->health);
 }

@@ -130,7 +130,7 @@ static void remove_folder(void)
 
 static void make_world(struct world *w)
 {
-	static const struct guest_events_ops EVENTS_OPS = {on_ready, on_incident};
+	static const struct guest_events_ops EVENTS_OPS = {.on_ready = on_ready, .on_incident = on_incident};
 	struct vm_status status = {.name = "alpha", .state = VM_READY, .generation = 1};
 	struct err e = ERR_INIT;
 	log_open("fuzz", open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR);

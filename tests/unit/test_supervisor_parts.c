@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
@@ -23,6 +24,7 @@
 #include "core/supervisor/helper.h"
 #include "core/supervisor/log_file.h"
 #include "core/supervisor/places.h"
+#include "core/vm/vm.h"
 #include "core/wire/frame.h"
 #include "tests/lib/loop_wait.h"
 
@@ -319,7 +321,14 @@ static void on_incident(void *arg, const char *text)
 	say(f, text);
 }
 
-static const struct guest_events_ops EVENTS_OPS = {on_ready, on_incident};
+static void on_notify(void *arg, const struct wire_event_notify *m)
+{
+	struct fixture *f = arg;
+	str_appendf(&f->said, "%u in %u: ", m->attention, m->term);
+	say(f, m->text);
+}
+
+static const struct guest_events_ops EVENTS_OPS = {on_ready, on_incident, on_notify};
 
 /* Sends `out` as a guest would and waits until the other side has closed or everything has been heard. */
 static bool call(struct fixture *f, const char *path, const struct buf *out, bool *closed)
@@ -335,6 +344,108 @@ static bool call(struct fixture *f, const char *path, const struct buf *out, boo
 	ssize_t n = read(fd, &byte, 1);
 	*closed = n == 0 || (n < 0 && errno == ECONNRESET);
 	return n <= 0;
+}
+
+static void put_notify(struct buf *out, unsigned attention, uint32_t term, const char *text)
+{
+	struct wire_event_notify m = {.attention = (uint8_t)attention, .term = term};
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	wire_put_event_notify(out, 0, &m);
+}
+
+static void programs_say_how_they_do(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT(4096);
+	bool closed;
+	char *path FREE_ON_EXIT = mem_printf("%s/events", f->dir);
+	struct guest_events *g = guest_events_open(f->loop, path, &EVENTS_OPS, f, &e);
+	assert_non_null(g);
+
+	wire_put_my_hello(&out, "notify");
+	put_notify(&out, ATTENTION_WORKING, 3, "");
+	put_notify(&out, ATTENTION_WAITING, 0, "need you");
+	call(f, path, &out, &closed);
+	assert_false(closed);
+	assert_string_equal(f->said.s, "1 in 3: |2 in 0: need you|");
+
+	static const unsigned BAD[] = {ATTENTION_NONE, ATTENTION_STATE_COUNT, 255};
+	for (size_t i = 0; i < ARRAY_LEN(BAD); i++) {
+		str_clear(&f->said);
+		buf_clear(&out);
+		wire_put_my_hello(&out, "notify");
+		put_notify(&out, BAD[i], 1, "x");
+		put_notify(&out, ATTENTION_IDLE, 1, "after the mistake nothing is heard");
+		call(f, path, &out, &closed);
+		assert_true(closed);
+		char *said FREE_ON_EXIT =
+		    mem_printf("!the guest broke the protocol on the events port: attention %u|", BAD[i]);
+		assert_string_equal(f->said.s, said);
+	}
+
+	str_clear(&f->said);
+	buf_clear(&out);
+	put_notify(&out, ATTENTION_IDLE, 1, "");
+	call(f, path, &out, &closed);
+	assert_true(closed);
+	assert_non_null(strstr(f->said.s, "message event_notify before hello"));
+	guest_events_close(g);
+	buf_finish(&out);
+}
+
+struct count {
+	const struct fixture *f;
+	size_t wanted;
+};
+
+static size_t heard(const struct fixture *f)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->said.len; i++)
+		n += f->said.s[i] == '|';
+	return n;
+}
+
+static bool is_heard(void *arg)
+{
+	const struct count *c = arg;
+	return heard(c->f) >= c->wanted;
+}
+
+/* Over the limit the port is deaf for a while; what was said meanwhile, and who called, is heard then. */
+static void a_flood_makes_the_port_rest(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT(65536);
+	char *path FREE_ON_EXIT = mem_printf("%s/events", f->dir);
+	struct guest_events *g = guest_events_open(f->loop, path, &EVENTS_OPS, f, &e);
+	assert_non_null(g);
+	int flood CLOSE_ON_EXIT = fd_unix_connect(path, &e);
+	wire_put_my_hello(&out, "notify");
+	for (int i = 0; i < GUEST_EVENTS_BURST; i++)
+		put_notify(&out, ATTENTION_WORKING, 1, "");
+	assert_true(fd_write_all(flood, (const char *)out.data, out.len));
+	assert_true(loop_wait(f->loop, is_heard, &(struct count){f, GUEST_EVENTS_BURST}));
+
+	uint64_t since = clock_mono_ms();
+	buf_clear(&out);
+	put_notify(&out, ATTENTION_IDLE, 1, "one more");
+	assert_true(fd_write_all(flood, (const char *)out.data, out.len));
+	int other CLOSE_ON_EXIT = fd_unix_connect(path, &e);
+	buf_clear(&out);
+	wire_put_my_hello(&out, "notify");
+	put_notify(&out, ATTENTION_IDLE, 2, "another");
+	assert_true(fd_write_all(other, (const char *)out.data, out.len));
+	loop_settle(f->loop);
+	if (clock_mono_ms() - since < GUEST_EVENTS_REST_MS / 2)
+		assert_int_equal(heard(f), GUEST_EVENTS_BURST);
+	assert_true(loop_wait(f->loop, is_heard, &(struct count){f, GUEST_EVENTS_BURST + 2}));
+	assert_non_null(strstr(f->said.s, "one more|"));
+	assert_non_null(strstr(f->said.s, "another|"));
+	guest_events_close(g);
+	buf_finish(&out);
 }
 
 static void the_guest_says_ready(void **state)
@@ -565,6 +676,8 @@ int main(int argc, char **argv)
 	    T(a_grandchild_does_not_hide_the_end),
 	    T(a_closed_helper_is_gone),
 	    T(the_guest_says_ready),
+	    T(programs_say_how_they_do),
+	    T(a_flood_makes_the_port_rest),
 	    T(many_incidents_are_counted),
 	    T(silent_callers_take_no_more_than_their_places),
 	    T(refusals_and_tunnels_are_counted),
