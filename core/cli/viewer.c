@@ -332,8 +332,8 @@ static void say_how_it_ended(const struct viewer *v)
 	const char *vm = v->spec->vm;
 	if (v->why.kind != ERR_NONE)
 		cli_error(v->cli, &v->why);
-	else if (v->detached && v->term_number)
-		fprintf(stderr, "[left %s; back with: ccvm attach %s --term %u]\n", vm, vm, v->term_number);
+	else if (v->detached && v->term_number && v->spec->term != CLIENT_TERM_FIRST)
+		fprintf(stderr, "[left %s; back with: ccvm attach %s:%u]\n", vm, vm, v->term_number);
 	else if (v->detached)
 		fprintf(stderr, "[left %s; back with: ccvm attach %s]\n", vm, vm);
 	else if (v->ended && !v->spec->keep_last_screen)

@@ -267,7 +267,7 @@ static void test_denied(struct tap *t, struct pty *p, const struct vm *alpha)
 	pty_send(p, "a");
 	ok(t, pty_wait_text(p, "allow telemetry.test:443 for alpha? y/n"), "an allow asks first");
 	pty_send(p, "y");
-	ok(t, pty_wait_text(p, "alpha: allow telemetry.test:443 is in force"), "and shows the answer");
+	ok(t, pty_wait_text(p, "alpha: allow telemetry.test:443: in force"), "and shows the answer");
 	pty_send(p, "j");
 	pty_send(p, "\t\r");
 	ok(t, pty_wait_text(p, "▸ alpha"), "Enter on a row goes to its VM");
