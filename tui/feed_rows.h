@@ -1,9 +1,8 @@
 /* The rows of the feed and where the operator is in them: what feed_view draws. Pure state, no I/O.
  *
- * While the feed is held (it has the focus) no row moves and none disappears above the cursor by itself: a refusal that
- * comes again counts up where it stands, new rows are added at the end and counted while they are out of sight. A row is
- * known by its id, never by its place. When it is let go, rows are in the order of their newest refusal again, and the
- * end is shown. */
+ * While the feed is held (it has the focus) no row moves: a refusal that comes again counts up where it stands, new rows
+ * are added at the end and counted while they are out of sight. A row is known by its id, never by its place. When it is
+ * let go, rows are in the order of their newest refusal again, and the end is shown. */
 #ifndef CCVM_TUI_FEED_ROWS_H
 #define CCVM_TUI_FEED_ROWS_H
 
@@ -60,12 +59,14 @@ void feed_rows_move(struct feed_rows *f, long by);
 /* Shows another tab, at its newest row. The rows are those of the next feed_rows_update. */
 void feed_rows_show(struct feed_rows *f, enum feed_tab tab);
 
+/* The list of the last update. */
+const struct feed_list *feed_rows_list(const struct feed_rows *f);
 const struct feed_row *feed_rows_selected(const struct feed_rows *f); /* NULL: there is none */
 /* The newest refusal of a VM that is not hidden, whichever tab is shown; NULL: there is none. */
 const struct feed_row *feed_rows_newest(const struct feed_rows *f, const char *vm);
 
-/* Keeps a refusal denied: it is left out, also when it comes again. The cursor goes to the row after it. False when the
- * row is no refusal. The row is gone after the next feed_rows_update. */
+/* Keeps a refusal denied: it is left out, also when it comes again. It is gone after the next
+ * feed_rows_update, and the cursor on the row after it. False when it is no refusal, or too many are hidden. */
 bool feed_rows_hide(struct feed_rows *f, const struct feed_row *row);
 void feed_rows_unhide_all(struct feed_rows *f);
 

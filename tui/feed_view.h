@@ -37,6 +37,9 @@ struct feed_view {
 	struct feed_window window;
 	bool focused;
 	const struct feed_rows *rows; /* after feed_rows_update; with it, `window` does not count */
+	uint64_t denied; /* refusals in all, also those that the feed has never read; 0: not known */
+	size_t handoffs;
+	int64_t now_ms;
 };
 
 /* `rule` may be empty: then the feed is folded into the one row of `r`. */
