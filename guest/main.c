@@ -1,10 +1,11 @@
 /* ccvm-guest: pid 1 of a guest. The host talks to it over vsock; it starts programs, relays the way out and
  * buries the dead. Whatever goes wrong after the boot costs one connection; whatever goes wrong before turns
- * the machine off. */
+ * the machine off. As any other process it is a command for those inside. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/reboot.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "guest/boot.h"
 #include "guest/hello.h"
 #include "guest/net.h"
+#include "guest/notify.h"
 #include "guest/power.h"
 #include "guest/program.h"
 #include "guest/reactor.h"
@@ -135,22 +137,46 @@ static bool boot(struct guest *g, struct err *e)
 	return boot_load_modules(e) && boot_enter_root(&c, &g->disk_fd, e) && serve(g, e);
 }
 
-static int usage(void)
+static const char USAGE[] =
+    "ccvm-guest " CCVM_VERSION ": runs this VM. For programs in it:\n"
+    "\n"
+    "  ccvm-guest notify working|waiting|idle|finished|failed [TEXT...]\n"
+    "      Tells the operator's console how this program is doing, and why in a few words.\n"
+    "      waiting, finished and failed call the operator. Made for the hooks of agents.\n";
+
+static int notify(char *const *words)
 {
-	fprintf(stderr, "ccvm-guest %s: the first process of a ccvm VM; there is nothing to call by hand\n",
-	        CCVM_VERSION);
-	return 2;
+	struct wire_event_notify m;
+	struct err e = ERR_INIT;
+	if (!notify_read(words, getenv("CCVM_TERMINAL"), &m, &e)) {
+		fprintf(stderr, "ccvm-guest: %s\n", e.msg);
+		return 2;
+	}
+	int fd = dial_events(NULL, &e);
+	if (fd >= 0 && notify_send(fd, &m, &e))
+		return 0;
+	fprintf(stderr, "ccvm-guest: notify: %s\n", e.msg);
+	return 1;
 }
 
-int main(void)
+static int command(char *const *words)
 {
+	if (words[0] && strcmp(words[0], "notify") == 0)
+		return notify(words + 1);
+	bool asked = words[0] && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0);
+	fputs(USAGE, asked ? stdout : stderr);
+	return asked ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
 	if (getpid() != 1)
-		return usage();
+		return command(argv + MIN(argc, 1));
 	struct guest g = {.disk_fd = -1};
 	struct err e = ERR_INIT;
 	log_open("ccvm-guest", STDERR_FILENO, LOG_INFO);
 	check_on_bug(on_bug);
-	signal(SIGPIPE, SIG_IGN);
 	if (!boot(&g, &e))
 		log_error("%s", e.msg);
 	boot_end(g.disk_fd, false);
