@@ -22,6 +22,11 @@ void clusters_clear(struct clusters *t)
 		memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
 }
 
+size_t clusters_memory(const struct clusters *t)
+{
+	return t->slot_count * sizeof(*t->slots) + t->slot_count / 2 * sizeof(*t->items);
+}
+
 static uint32_t cluster_hash(const struct cluster *c)
 {
 	uint32_t h = 2166136261u;

@@ -23,6 +23,7 @@ struct clusters {
 
 void clusters_finish(struct clusters *t);
 void clusters_clear(struct clusters *t);
+size_t clusters_memory(const struct clusters *t);
 /* The code for a cell: chars[0] itself for n == 1, else CELL_CLUSTER | index; 0 when the table is full. */
 uint32_t clusters_intern(struct clusters *t, const uint32_t *chars, size_t n);
 /* The code points of a cell's code; returns how many (0 for a blank cell). A bad index gives U+FFFD. */

@@ -14,6 +14,54 @@
 
 /* ---- what the engine does to the cells --------------------------------------------------------------------------- */
 
+/* Row -1 of the primary screen is the newest line of the history. */
+static void set_wrapped(struct emulator *e, int row, bool on)
+{
+	if (row >= 0)
+		grid_set_flag(&e->screens[e->active], row, ROW_WRAPPED, on);
+	else if (row == -1 && e->active == 0)
+		scrollback_set_wrapped(e->history, on);
+}
+
+/* The engine does not say when it wraps. It did when a glyph lands in column 0 of the row below the one whose end was
+ * just reached, and the cursor was not moved in between. A wide character does not fit in one last column. */
+static void note_wrap(struct emulator *e, int row, int col, int width)
+{
+	if (col == 0 && e->wrap_row != NO_WRAP && row == e->wrap_row + 1 && e->wrap_gap < width)
+		set_wrapped(e, e->wrap_row, true);
+	e->wrap_gap = (int)e->cols - col - width;
+	e->wrap_row = e->wrap_gap <= 1 ? row : NO_WRAP;
+}
+
+static void on_move(void *arg, int row, int col)
+{
+	struct emulator *e = arg;
+	/* After a glyph at the end of a row it stands on that glyph or on the last column. */
+	if (row != e->wrap_row || (col != e->glyph_col && col != (int)e->cols - 1))
+		e->wrap_row = NO_WRAP;
+}
+
+bool state_wrap_pending(const struct emulator *e)
+{
+	return e->wrap_row != NO_WRAP && e->wrap_gap == 0 && (e->modes & MODE_AUTOWRAP) != 0;
+}
+
+/* Back to where the next glyph was about to wrap: on a screen that has become wider it has its place there. */
+void state_restore_wrap(struct emulator *e, int row, int col)
+{
+	if (col + 1 < (int)e->cols) {
+		sequences_move_cursor(e, row, col + 1);
+		return;
+	}
+	sequences_move_cursor(e, row, col);
+	engine_cursor(e->engine, &row, &col);
+	if (col + 1 < (int)e->cols || (e->modes & MODE_AUTOWRAP) == 0)
+		return;
+	engine_pend_wrap(e->engine);
+	e->wrap_row = row;
+	e->wrap_gap = 0;
+}
+
 static void on_glyph(void *arg, int row, int col, uint32_t code, int width)
 {
 	struct emulator *e = arg;
@@ -23,6 +71,7 @@ static void on_glyph(void *arg, int row, int col, uint32_t code, int width)
 	c.code = code;
 	c.width = width > 1 ? CELL_WIDE : CELL_NARROW;
 	grid_put(&e->screens[e->active], row, col, &c);
+	note_wrap(e, row, col, width > 1 ? 2 : 1);
 	e->glyph_row = row;
 	e->glyph_col = col;
 	e->glyph_code = code;
@@ -32,6 +81,8 @@ static void on_erase(void *arg, int top, int left, int bottom, int right)
 {
 	struct emulator *e = arg;
 	grid_erase(&e->screens[e->active], (struct rect){top, left, bottom, right}, e->pen.bg);
+	if (top <= 0 && left <= 0 && right >= (int)e->cols)
+		set_wrapped(e, -1, false);
 }
 
 static void on_scroll(void *arg, int top, int left, int bottom, int right, int down, int rightward)
@@ -40,6 +91,10 @@ static void on_scroll(void *arg, int top, int left, int bottom, int right, int d
 	bool leaves = top <= 0 && e->active == 0 && !e->deleting_lines;
 	grid_scroll(&e->screens[e->active], (struct rect){top, left, bottom, right}, down, rightward,
 	            e->pen.bg, leaves ? e->history : NULL, &e->clusters);
+	if (top <= 0 && (!leaves || down < 0))
+		set_wrapped(e, -1, false);
+	if (e->wrap_row >= top && e->wrap_row < bottom)
+		e->wrap_row = MAX(e->wrap_row - down, NO_WRAP);
 }
 
 static void on_alternate(void *arg, bool on)
@@ -50,11 +105,12 @@ static void on_alternate(void *arg, bool on)
 	e->active = on ? 1 : 0;
 	e->modes = on ? e->modes | TERM_ALT_SCREEN : e->modes & ~(unsigned)TERM_ALT_SCREEN;
 	e->glyph_row = -1;
+	e->wrap_row = NO_WRAP;
 	state_touch_all(e);
 }
 
 static const struct engine_ops ENGINE_OPS = {
-    .glyph = on_glyph, .erase = on_erase, .scroll = on_scroll, .alternate = on_alternate};
+    .glyph = on_glyph, .erase = on_erase, .scroll = on_scroll, .moved = on_move, .alternate = on_alternate};
 
 /* ---- shared with sequences.c and strings.c ----------------------------------------------------------------------- */
 
@@ -114,6 +170,7 @@ struct emulator *emulator_create(unsigned rows, unsigned cols, const struct emul
 	e->arg = arg;
 	e->generation = 1;
 	e->glyph_row = -1;
+	e->wrap_row = NO_WRAP;
 	e->fill_left = e->rows * e->cols;
 	e->default_fg = COLOUR_RGB(0xd0, 0xd0, 0xd0);
 	e->default_bg = COLOUR_RGB(0, 0, 0);
@@ -175,7 +232,10 @@ void emulator_resize(struct emulator *e, unsigned rows, unsigned cols)
 	if (rows == e->rows && cols == e->cols)
 		return;
 	int row, col;
+	bool wrap = state_wrap_pending(e);
 	engine_cursor(e->engine, &row, &col);
+	if (wrap)
+		col = (int)e->cols - 1;
 	engine_csi(e->engine, 'r', -1, -1);
 	e->region_top = 0;
 	e->generation++;
@@ -187,7 +247,10 @@ void emulator_resize(struct emulator *e, unsigned rows, unsigned cols)
 	e->rows = rows;
 	e->cols = cols;
 	engine_resize(e->engine, rows, cols);
-	sequences_move_cursor(e, row, col);
+	if (wrap)
+		state_restore_wrap(e, row, col);
+	else
+		sequences_move_cursor(e, row, col);
 	e->glyph_row = -1;
 	e->filter.after_base = false;
 	e->modes &= ~(unsigned)MODE_SYNC; /* the guest will draw anew */
@@ -319,6 +382,11 @@ uint64_t emulator_row_stamp(const struct emulator *e, unsigned row)
 	return grid_row_stamp(&e->screens[e->active], row);
 }
 
+unsigned emulator_row_flags(const struct emulator *e, unsigned row)
+{
+	return grid_row(&e->screens[e->active], row)->flags;
+}
+
 const struct clusters *emulator_clusters(const struct emulator *e)
 {
 	return &e->clusters;
@@ -344,16 +412,33 @@ unsigned emulator_history_count(const struct emulator *e)
 	return scrollback_count(e->history);
 }
 
+uint64_t emulator_history_first(const struct emulator *e)
+{
+	return scrollback_first(e->history);
+}
+
 size_t emulator_history_row(const struct emulator *e, unsigned index, struct cell *out, size_t most,
                             struct clusters *clusters, unsigned *flags)
 {
-	*flags = 0;
-	return scrollback_line(e->history, index, out, most, clusters);
+	return scrollback_line(e->history, index, out, most, clusters, flags);
+}
+
+const struct cell *emulator_primary_row(const struct emulator *e, unsigned row, unsigned *used,
+                                        unsigned *flags)
+{
+	const struct row *r = grid_row(&e->screens[0], row);
+	*used = MIN(r->used, e->cols);
+	*flags = r->flags;
+	return r->cells;
+}
+
+const struct scrollback *emulator_history(const struct emulator *e)
+{
+	return e->history;
 }
 
 size_t emulator_memory(const struct emulator *e)
 {
 	return sizeof(*e) + grid_memory(&e->screens[0]) + grid_memory(&e->screens[1]) +
-	       scrollback_memory(e->history) + e->clusters.slot_count * (sizeof(uint32_t)) +
-	       e->clusters.slot_count / 2 * sizeof(struct cluster);
+	       scrollback_memory(e->history) + clusters_memory(&e->clusters);
 }

@@ -22,6 +22,7 @@
 #include "core/term/keys.h"
 
 struct emulator;
+struct scrollback;
 
 #define EMULATOR_SCROLLBACK_DEFAULT 10000 /* lines */
 #define EMULATOR_HOLD_MS            150   /* the longest time that synchronised output delays drawing */
@@ -105,6 +106,10 @@ unsigned emulator_history_count(const struct emulator *e);
 uint64_t emulator_history_first(const struct emulator *e);
 size_t emulator_history_row(const struct emulator *e, unsigned index, struct cell *out, size_t most,
                             struct clusters *clusters, unsigned *flags);
+const struct scrollback *emulator_history(const struct emulator *e);
+/* A row of the primary screen, also while the alternate one is shown. */
+const struct cell *emulator_primary_row(const struct emulator *e, unsigned row, unsigned *used,
+                                        unsigned *flags);
 /* Bytes that this terminal holds, for figures and limits. */
 size_t emulator_memory(const struct emulator *e);
 

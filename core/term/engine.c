@@ -61,6 +61,15 @@ static int on_scroll(VTermRect r, int downward, int rightward, void *user)
 	return 1;
 }
 
+static int on_move(VTermPos pos, VTermPos old, int visible, void *user)
+{
+	(void)old;
+	(void)visible;
+	const struct engine *e = user;
+	e->ops->moved(e->arg, pos.row, pos.col);
+	return 1;
+}
+
 static int on_property(VTermProp prop, VTermValue *value, void *user)
 {
 	const struct engine *e = user;
@@ -89,6 +98,7 @@ static const VTermStateCallbacks CALLBACKS = {
     .putglyph = on_glyph,
     .erase = on_erase,
     .scrollrect = on_scroll,
+    .movecursor = on_move,
     .settermprop = on_property,
 #if VTERM_VERSION_MAJOR > 0 || VTERM_VERSION_MINOR >= 2
     .resize = on_resize,
@@ -193,6 +203,26 @@ void engine_dec_mode(struct engine *e, int mode, bool on)
 	char seq[32] = "\x1b[?", *end = put_number(seq + 3, mode);
 	*end++ = on ? 'h' : 'l';
 	feed(e, seq, (size_t)(end - seq));
+}
+
+static void no_glyph(void *arg, int row, int col, uint32_t code, int width)
+{
+	(void)arg, (void)row, (void)col, (void)code, (void)width;
+}
+
+static void no_scroll(void *arg, int top, int left, int bottom, int right, int down, int rightward)
+{
+	(void)arg, (void)top, (void)left, (void)bottom, (void)right, (void)down, (void)rightward;
+}
+
+/* libvterm has no call for it. It is told of a space there, and nobody else is. */
+void engine_pend_wrap(struct engine *e)
+{
+	static const struct engine_ops SILENT = {.glyph = no_glyph, .scroll = no_scroll};
+	const struct engine_ops *ops = e->ops;
+	e->ops = &SILENT;
+	feed(e, " ", 1);
+	e->ops = ops;
 }
 
 void engine_cursor(const struct engine *e, int *row, int *col)

@@ -16,6 +16,8 @@ struct engine_ops {
 	void (*glyph)(void *arg, int row, int col, uint32_t code, int width);
 	void (*erase)(void *arg, int top, int left, int bottom, int right);
 	void (*scroll)(void *arg, int top, int left, int bottom, int right, int down, int rightward);
+	/* The cursor was moved, by a control or at the end of a piece of text. */
+	void (*moved)(void *arg, int row, int col);
 	void (*alternate)(void *arg, bool on);
 };
 
@@ -33,6 +35,9 @@ void engine_escape(struct engine *e, char intermediate, char final);
 /* CSI with up to two numbers; negative: left out. */
 void engine_csi(struct engine *e, char final, int a, int b);
 void engine_dec_mode(struct engine *e, int mode, bool on);
+
+/* The cursor stands in the last column: the next glyph wraps, as after a glyph there. Nothing is drawn. */
+void engine_pend_wrap(struct engine *e);
 
 /* Always inside the screen. */
 void engine_cursor(const struct engine *e, int *row, int *col);

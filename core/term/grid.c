@@ -66,8 +66,20 @@ static struct row *row_touch(struct grid *g, unsigned row)
 	if (r->used > g->cols) {
 		row_split(r, g->cols);
 		r->used = (uint16_t)g->cols;
+		r->flags &= ROW_PROMPT;
 	}
 	return r;
+}
+
+void grid_set_flag(struct grid *g, int row, enum row_flag flag, bool on)
+{
+	if (row < 0 || (unsigned)row >= g->count)
+		return;
+	struct row *r = row_at(g, (unsigned)row);
+	if (((r->flags & flag) != 0) == on)
+		return;
+	r->flags = (uint8_t)(r->flags ^ flag);
+	r->stamp = *g->now;
 }
 
 /* Makes cells up to `end` exist; new ones are blank. */
@@ -91,8 +103,10 @@ void grid_put(struct grid *g, int row, int col, const struct cell *glyph)
 		return;
 	struct row *r = row_touch(g, (unsigned)row);
 	unsigned at = (unsigned)col;
-	if (at + width > r->used)
+	if (at + width >= r->used) {
 		row_extend(g, r, at + width);
+		r->flags &= ROW_PROMPT;
+	}
 	struct cell *c = &r->cells[at];
 	if (c->width != CELL_NARROW || width == 2) {
 		row_split(r, at);
@@ -118,6 +132,8 @@ static void row_erase(struct grid *g, struct row *r, unsigned left, unsigned rig
 {
 	row_split(r, left);
 	row_split(r, right);
+	if (right >= r->used)
+		r->flags &= ROW_PROMPT;
 	if (COLOUR_IS_DEFAULT(bg)) {
 		if (left >= r->used)
 			return;
@@ -148,8 +164,15 @@ void grid_erase(struct grid *g, struct rect r, uint32_t bg)
 {
 	if (!clip(g, &r))
 		return;
-	for (int row = r.top; row < r.bottom; row++)
-		row_erase(g, row_touch(g, (unsigned)row), (unsigned)r.left, (unsigned)r.right, bg);
+	bool whole = r.left == 0 && r.right == (int)g->cols;
+	if (whole)
+		grid_set_flag(g, r.top - 1, ROW_WRAPPED, false);
+	for (int row = r.top; row < r.bottom; row++) {
+		struct row *at = row_touch(g, (unsigned)row);
+		row_erase(g, at, (unsigned)r.left, (unsigned)r.right, bg);
+		if (whole)
+			at->flags = 0;
+	}
 }
 
 /* Turns the rows top..bottom of the ring by `n` towards the top. */
@@ -181,10 +204,16 @@ static void scroll_rows(struct grid *g, struct rect r, int down, uint32_t bg, st
 	if (down > 0 && history != NULL)
 		for (unsigned i = 0; i < n; i++) {
 			const struct row *row = row_at(g, top + i);
-			scrollback_push(history, row->cells, MIN(row->used, g->cols), clusters);
+			scrollback_push(history, row->cells, MIN(row->used, g->cols), row->flags, clusters);
 		}
 	if (n < height)
 		rotate_rows(g, top, bottom, down > 0 ? n : height - n);
+	/* Rows that no longer lie before what they were wrapped into. */
+	grid_set_flag(g, r.top - 1, ROW_WRAPPED, false);
+	if (n < height)
+		grid_set_flag(g, r.bottom - 1 - (down > 0 ? (int)n : 0), ROW_WRAPPED, false);
+	else if (down > 0 && history != NULL)
+		scrollback_set_wrapped(history, false);
 	struct rect freed = r;
 	if (down > 0)
 		freed.top = (int)(bottom - n);
@@ -192,6 +221,7 @@ static void scroll_rows(struct grid *g, struct rect r, int down, uint32_t bg, st
 		freed.bottom = (int)(top + n);
 	for (int row = freed.top; row < freed.bottom; row++) {
 		row_at(g, (unsigned)row)->used = 0;
+		row_at(g, (unsigned)row)->flags = 0;
 		if (!COLOUR_IS_DEFAULT(bg))
 			row_erase(g, row_at(g, (unsigned)row), 0, g->cols, bg);
 		row_at(g, (unsigned)row)->stamp = *g->now;
@@ -204,6 +234,8 @@ static void shift_row(struct grid *g, struct row *r, unsigned left, unsigned rig
 	unsigned width = right - left, n = MIN((unsigned)abs(by), width);
 	row_split(r, left);
 	row_split(r, right);
+	if (right >= r->used)
+		r->flags &= ROW_PROMPT;
 	if (n < width && r->used > left) {
 		row_extend(g, r, right);
 		unsigned from = by > 0 ? left + n : left, to = by > 0 ? left : left + n;
@@ -286,9 +318,12 @@ static void shrink_rows(struct grid *g, unsigned rows, int *cursor_row, struct s
 	skip = MIN(skip, g->count - rows);
 	for (unsigned i = 0; i < skip && history != NULL; i++) {
 		const struct row *row = row_at(g, i);
-		scrollback_push(history, row->cells, MIN(row->used, g->cols), clusters);
+		scrollback_push(history, row->cells, MIN(row->used, g->cols), row->flags, clusters);
 	}
+	bool cut = g->count - skip > rows;
 	set_count(g, rows, skip);
+	if (cut)
+		grid_set_flag(g, (int)rows - 1, ROW_WRAPPED, false);
 	*cursor_row -= (int)skip;
 }
 
@@ -300,7 +335,8 @@ static void grow_rows(struct grid *g, unsigned rows, int *cursor_row, struct scr
 	bool found = history != NULL;
 	while (back < added && found) {
 		struct cell cells[TERM_COLS_MAX];
-		size_t used = scrollback_pop(history, cells, TERM_COLS_MAX, clusters, &found);
+		unsigned flags;
+		size_t used = scrollback_pop(history, cells, TERM_COLS_MAX, clusters, &flags, &found);
 		if (!found)
 			break;
 		g->head = (g->head + g->count - 1) % g->count;
@@ -308,6 +344,7 @@ static void grow_rows(struct grid *g, unsigned rows, int *cursor_row, struct scr
 		row_extend(g, top, (unsigned)used);
 		if (used > 0)
 			memcpy(top->cells, cells, used * sizeof(*cells));
+		top->flags = (uint8_t)flags;
 		back++;
 	}
 	*cursor_row += (int)back;

@@ -17,6 +17,7 @@
 struct row {
 	struct cell *cells; /* owned, NULL while never written */
 	uint16_t used, cap;
+	uint8_t flags; /* enum row_flag */
 	uint64_t stamp;
 };
 
@@ -41,6 +42,9 @@ uint64_t grid_row_stamp(const struct grid *g, unsigned row);
 void grid_put(struct grid *g, int row, int col, const struct cell *glyph);
 /* Changes only the code of a cell (a mark joined it). */
 void grid_set_code(struct grid *g, int row, int col, uint32_t code);
+/* A row loses ROW_WRAPPED by itself when its last cell changes or what follows it is moved or erased, and ROW_PROMPT when all
+ * of it is erased. */
+void grid_set_flag(struct grid *g, int row, enum row_flag flag, bool on);
 /* Blanks the rectangle with background `bg`. */
 void grid_erase(struct grid *g, struct rect r, uint32_t bg);
 /* Moves the content of the rectangle up by `down` and left by `right` (negative: the other way); what comes free is blank

@@ -16,6 +16,7 @@ void screen_init(struct screen *s, unsigned rows, unsigned cols)
 	                     .cols = clamp(cols, TERM_COLS_MIN, TERM_COLS_MAX)};
 	s->cells = mem_array((size_t)s->rows * s->cols, sizeof(*s->cells));
 	s->changed = mem_array(s->rows, sizeof(*s->changed));
+	s->flags = mem_array(s->rows, sizeof(*s->flags));
 	memset(s->changed, 1, s->rows);
 	s->cursor.visible = true;
 }
@@ -24,6 +25,7 @@ void screen_finish(struct screen *s)
 {
 	free(s->cells);
 	free(s->changed);
+	free(s->flags);
 	clusters_finish(&s->clusters);
 	*s = (struct screen){0};
 }
@@ -47,6 +49,9 @@ void screen_resize(struct screen *s, unsigned rows, unsigned cols)
 	free(old);
 	free(s->changed);
 	s->changed = mem_array(s->rows, sizeof(*s->changed));
+	s->flags = mem_resize(s->flags, s->rows, sizeof(*s->flags));
+	for (unsigned row = old_rows; row < s->rows; row++)
+		s->flags[row] = 0;
 	memset(s->changed, 1, s->rows);
 	s->cursor.row = (uint16_t)MIN(s->cursor.row, s->rows - 1);
 	s->cursor.col = (uint16_t)MIN(s->cursor.col, s->cols - 1);
@@ -63,6 +68,7 @@ void screen_copy(struct screen *to, const struct screen *from)
 	*to = *from;
 	to->cells = mem_copy(from->cells, (size_t)from->rows * from->cols * sizeof(*from->cells));
 	to->changed = mem_copy(from->changed, from->rows * sizeof(*from->changed));
+	to->flags = mem_copy(from->flags, from->rows * sizeof(*from->flags));
 	to->clusters = (struct clusters){0};
 	for (size_t i = 0; i < (size_t)to->rows * to->cols; i++)
 		to->cells[i] = clusters_copy_cell(&to->clusters, &from->clusters, &from->cells[i]);

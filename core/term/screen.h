@@ -23,7 +23,7 @@ struct screen {
 	uint32_t bells;
 	uint32_t history; /* lines in the scrollback, */
 	uint64_t
-	    history_first;   /* and the number of the oldest one: row 0 is number history_first + history */
+	    history_first; /* and the number of the oldest: row 0 of the primary has history_first + history */
 	uint64_t generation; /* of the last update; 0: none yet */
 	bool whole;          /* false between the parts of an update that came in several */
 };

@@ -37,7 +37,8 @@ static void sweep_clusters(struct emulator *e)
 		grid_recluster(&e->screens[i], &fresh, &e->clusters);
 	struct cell glyph = {.code = e->glyph_code};
 	e->glyph_code = clusters_copy_cell(&fresh, &e->clusters, &glyph).code;
-	e->sweep_wait = CLUSTERS_MOST / 4;
+	/* When most of them are on the screen, looking again at once would find no more room. */
+	e->sweep_wait = fresh.count > CLUSTERS_MOST / 2 ? CLUSTERS_MOST / 4 : 0;
 	clusters_finish(&e->clusters);
 	e->clusters = fresh;
 }
@@ -119,7 +120,19 @@ void sequences_move_cursor(struct emulator *e, int row, int col)
 {
 	if (e->modes & MODE_ORIGIN)
 		row -= e->region_top;
+	e->wrap_row = NO_WRAP;
 	engine_csi(e->engine, 'H', MAX(row, 0) + 1, MAX(col, 0) + 1);
+}
+
+/* What moves, erases or shifts also takes back that the next glyph wraps. The engine knows that of movements only. */
+static void break_wrap(struct emulator *e)
+{
+	if (state_wrap_pending(e)) {
+		int row, col;
+		engine_cursor(e->engine, &row, &col);
+		sequences_move_cursor(e, row, col);
+	}
+	e->wrap_row = NO_WRAP;
 }
 
 static void designate(struct emulator *e, unsigned g, char set)
@@ -151,6 +164,9 @@ static void save_cursor(struct emulator *e)
 {
 	struct saved_cursor *s = &e->saved[e->active];
 	engine_cursor(e->engine, &s->row, &s->col);
+	s->wrap = state_wrap_pending(e);
+	if (s->wrap)
+		s->col = (int)e->cols - 1; /* a wide glyph leaves the engine's cursor on itself */
 	s->pen = e->pen;
 	s->origin = (e->modes & MODE_ORIGIN) != 0;
 	s->charsets = e->charsets;
@@ -165,7 +181,10 @@ static void restore_cursor(struct emulator *e)
 	for (unsigned g = 0; g < 4; g++)
 		designate(e, g, s.charsets.set[g]);
 	activate_set(e, s.charsets.active);
-	sequences_move_cursor(e, s.row, s.col);
+	if (s.wrap)
+		state_restore_wrap(e, s.row, s.col);
+	else
+		sequences_move_cursor(e, s.row, s.col);
 }
 
 /* 1-based; missing or 0: the edge of the screen. A region of less than two lines is refused, as everywhere. */
@@ -209,6 +228,7 @@ static void full_reset(struct emulator *e)
 	e->title_depth = 0;
 	e->region_top = 0;
 	e->glyph_row = -1;
+	e->wrap_row = NO_WRAP;
 }
 
 /* ---- modes ------------------------------------------------------------------------------------------------------- */
@@ -232,6 +252,8 @@ static void set_origin_mode(struct emulator *e, unsigned bits, bool on)
 
 static void set_wrap(struct emulator *e, unsigned bits, bool on)
 {
+	if (!on)
+		break_wrap(e);
 	set_plain(e, bits, on);
 	engine_dec_mode(e->engine, 7, on);
 }
@@ -361,24 +383,37 @@ static void seq_sgr(struct emulator *e, const struct csi *s)
 	sgr_apply(&e->pen, s);
 }
 
+/* Shells clear what lies after the cursor before they write a prompt, when they have already said that it begins here. */
+static void erase(struct emulator *e, char final, int what)
+{
+	int row, col;
+	break_wrap(e);
+	engine_cursor(e->engine, &row, &col);
+	bool prompt = what == 0 && (emulator_row_flags(e, (unsigned)row) & ROW_PROMPT) != 0;
+	engine_csi(e->engine, final, what, -1);
+	if (prompt)
+		grid_set_flag(&e->screens[e->active], row, ROW_PROMPT, true);
+}
+
 static void seq_erase_display(struct emulator *e, const struct csi *s)
 {
 	int what = csi_param(s, 0, 0);
 	if (what == 3)
 		scrollback_clear(e->history);
 	else if (what < 3)
-		engine_csi(e->engine, 'J', what, -1);
+		erase(e, 'J', what);
 }
 
 static void seq_erase_line(struct emulator *e, const struct csi *s)
 {
 	int what = csi_param(s, 0, 0);
 	if (what < 3)
-		engine_csi(e->engine, 'K', what, -1);
+		erase(e, 'K', what);
 }
 
 static void seq_delete_lines(struct emulator *e, const struct csi *s)
 {
+	break_wrap(e);
 	e->deleting_lines = true;
 	engine_csi(e->engine, 'M', csi_param(s, 0, -1), -1);
 	e->deleting_lines = false;
@@ -527,6 +562,8 @@ static void on_csi(void *arg, const struct csi *s)
 	struct emulator *e = arg;
 	earn_fill(e);
 	if (s->leader == 0 && s->intermediate == 0 && strchr(ENGINE_FINALS, s->final) != NULL) {
+		if (s->final != 'S') /* the cursor stays where it is */
+			break_wrap(e);
 		engine_csi(e->engine, s->final, csi_param(s, 0, -1), csi_param(s, 1, -1));
 		return;
 	}
@@ -556,8 +593,11 @@ static void on_escape(void *arg, char intermediate, char final)
 	switch (final) {
 	case 'D':
 	case 'E':
-	case 'H':
-	case 'M': engine_escape(e->engine, 0, final); break;
+	case 'M':
+		break_wrap(e);
+		engine_escape(e->engine, 0, final);
+		break;
+	case 'H': engine_escape(e->engine, 0, final); break;
 	case 'n': activate_set(e, 2); break;
 	case 'o': activate_set(e, 3); break;
 	case '7': save_cursor(e); break;

@@ -1,13 +1,13 @@
 /* An update:
  *
- *     u8  version (1)
+ *     u8  version (2)
  *     u8  flags: FIRST part of an update, LAST part, has a TITLE
  *     u16 rows, u16 cols            size of the terminal
  *     u16 row, u16 col, u8 cursor   place; bit 0 visible, bit 1 blinking, from bit 4 the shape
- *     u32 modes, u32 bells, u32 lines of history
+ *     u32 modes, u32 bells, u32 lines of history, u64 number of the oldest
  *     u64 generation
  *     string title                  if TITLE
- *     rows to the end:  u16 row (rising), u16 length, that many bytes as in pack.h
+ *     rows to the end:  u16 row (rising), u8 flags, u16 length, that many bytes as in pack.h
  *
  * Rows that are not there did not change. In the first update for a watcher all are there. */
 #include "core/term/snapshot.h"
@@ -17,12 +17,15 @@
 #include "core/term/pack.h"
 #include "core/term/unicode.h"
 
-#define VERSION 1
+#define VERSION 2
 
 enum { FLAG_FIRST = 1, FLAG_LAST = 2, FLAG_TITLE = 4, FLAG_ALL = 7 };
+/* Nobody scrolls that far; numbers of lines can be added up without a thought. */
+#define HISTORY_FIRST_MAX ((uint64_t)1 << 62)
+
 enum { CURSOR_IS_VISIBLE = 1, CURSOR_IS_BLINKING = 2, CURSOR_SHAPE_SHIFT = 4 };
 
-_Static_assert(PACK_ROW_MAX + 4 <= SNAPSHOT_ROW_MAX && PACK_ROW_MAX <= UINT16_MAX,
+_Static_assert(PACK_ROW_MAX + 5 <= SNAPSHOT_ROW_MAX && PACK_ROW_MAX <= UINT16_MAX,
                "a row fits its length field");
 
 bool snapshot_pending(const struct emulator *e, const struct snapshot_cursor *c)
@@ -45,6 +48,7 @@ static void put_header(struct buf *out, const struct emulator *e, unsigned flags
 	buf_put_u32(out, emulator_modes(e));
 	buf_put_u32(out, emulator_bells(e));
 	buf_put_u32(out, emulator_history_count(e));
+	buf_put_u64(out, emulator_history_first(e));
 	buf_put_u64(out, generation);
 	if (flags & FLAG_TITLE)
 		buf_put_string(out, emulator_title(e));
@@ -55,6 +59,7 @@ static void put_row(struct buf *out, const struct emulator *e, unsigned row)
 	unsigned used;
 	const struct cell *cells = emulator_row(e, row, &used);
 	buf_put_u16(out, (uint16_t)row);
+	buf_put_u8(out, (uint8_t)emulator_row_flags(e, row));
 	size_t at = out->len;
 	buf_put_u16(out, 0);
 	pack_row(out, cells, used, emulator_clusters(e));
@@ -97,7 +102,7 @@ struct header {
 	unsigned flags, rows, cols;
 	struct term_cursor cursor;
 	uint32_t modes, bells, history;
-	uint64_t generation;
+	uint64_t history_first, generation;
 	char title[TERM_TITLE_MAX + 1];
 };
 
@@ -130,6 +135,7 @@ static bool get_header(struct reader *r, struct header *h)
 	h->modes = reader_u32(r);
 	h->bells = reader_u32(r);
 	h->history = reader_u32(r);
+	h->history_first = reader_u64(r);
 	h->generation = reader_u64(r);
 	h->title[0] = '\0';
 	if (h->flags & FLAG_TITLE)
@@ -138,7 +144,8 @@ static bool get_header(struct reader *r, struct header *h)
 	       (cursor & 0x0c) == 0 && h->cursor.shape <= CURSOR_BAR && h->rows >= TERM_ROWS_MIN &&
 	       h->rows <= TERM_ROWS_MAX && h->cols >= TERM_COLS_MIN && h->cols <= TERM_COLS_MAX &&
 	       h->cursor.row < h->rows && h->cursor.col < h->cols &&
-	       (h->modes & ~(unsigned)TERM_MODE_ALL) == 0 && h->generation > 0 && title_is_clean(h->title);
+	       (h->modes & ~(unsigned)TERM_MODE_ALL) == 0 && h->generation > 0 &&
+	       h->history_first <= HISTORY_FIRST_MAX && title_is_clean(h->title);
 }
 
 static void sweep(struct screen *s)
@@ -154,14 +161,15 @@ static bool get_row(struct reader *r, struct screen *s, int *last)
 {
 	struct cell cells[TERM_COLS_MAX];
 	size_t used, size = s->cols * sizeof(*cells);
-	unsigned row = reader_u16(r);
+	unsigned row = reader_u16(r), flags = reader_u8(r);
 	struct bytes packed = reader_take(r, reader_u16(r));
-	if (r->bad || row >= s->rows || (int)row <= *last)
+	if (r->bad || row >= s->rows || (int)row <= *last || (flags & ~(unsigned)ROW_FLAG_ALL) != 0)
 		return false;
 	*last = (int)row;
 	memset(cells, 0, size);
 	if (!unpack_row(packed, cells, s->cols, &s->clusters, &used))
 		return false;
+	s->flags[row] = (uint8_t)flags;
 	struct cell *to = &s->cells[(size_t)row * s->cols];
 	if (memcmp(to, cells, size) != 0) {
 		memcpy(to, cells, size);
@@ -193,6 +201,7 @@ bool snapshot_apply(struct screen *s, struct bytes update, struct err *e)
 	s->modes = h.modes;
 	s->bells = h.bells;
 	s->history = h.history;
+	s->history_first = h.history_first;
 	s->generation = h.generation;
 	s->whole = (h.flags & FLAG_LAST) != 0;
 	if (h.flags & FLAG_TITLE)

@@ -28,6 +28,7 @@ struct charsets {
 
 struct saved_cursor {
 	int row, col;
+	bool wrap; /* the next glyph would have wrapped */
 	struct cell pen;
 	bool origin;
 	struct charsets charsets;
@@ -48,6 +49,8 @@ struct emulator {
 	struct scrollback *history;
 	struct clusters clusters;
 	unsigned sweep_wait; /* clusters that are refused before the table is swept again */
+	int wrap_row;        /* row whose last cell was just written, see emulator.c */
+	int wrap_gap;        /* columns that it left free at its end: 0 or 1 */
 	bool deleting_lines; /* lines that leave the top now are not history */
 
 	struct cell pen; /* only its style counts */
@@ -77,6 +80,10 @@ struct emulator {
 void state_reply(struct emulator *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void state_set_title(struct emulator *e, const char *title);
 void state_touch_all(struct emulator *e);
+#define NO_WRAP (-2)
+/* The next glyph will wrap: the last one went to the last column. */
+bool state_wrap_pending(const struct emulator *e);
+void state_restore_wrap(struct emulator *e, int row, int col);
 void state_event(struct emulator *e, enum emulator_event_kind kind, int value, int percent, const char *text);
 
 /* sequences.c: the callbacks of the filter. */

@@ -5,7 +5,9 @@
  * the old end, piece by piece as TERM_LINES brings them. Numbers are those of emulator.h.
  *
  * A piece (`lines` of TERM_LINES) holds for each line, oldest first: u8 flags (enum row_flag), u16 length, that many bytes as
- * in pack.h. */
+ * in pack.h.
+ *
+ * transcript_line unpacks a line each time: some microseconds. */
 #ifndef CCVM_TERM_TRANSCRIPT_H
 #define CCVM_TERM_TRANSCRIPT_H
 
@@ -22,6 +24,8 @@
 
 struct transcript;
 
+#define TRANSCRIPT_BYTES_MAX (24 * 1024 * 1024) /* of history; more than any terminal keeps */
+
 /* The rows of `s` are its first lines; on an alternate screen it has only those. */
 struct transcript *transcript_create(const struct screen *s) MUST_USE;
 void transcript_destroy(struct transcript *t); /* accepts NULL */
@@ -32,13 +36,13 @@ uint64_t transcript_end(const struct transcript *t);   /* and one more than that
 bool transcript_is_whole(const struct transcript *t);
 
 /* Adds a piece at the old end: `count` lines, the first of which has the number `first`. Strict: any byte string is safe, and
- * one that is not exactly such a piece, or does not end where the transcript begins, is ERR_PROTOCOL and changes nothing.
- * count 0: nothing older exists. */
+ * one that is not exactly such a piece, does not end where the transcript begins, or is more than a terminal keeps, is
+ * ERR_PROTOCOL and changes nothing. count 0: nothing older exists. */
 bool transcript_prepend(struct transcript *t, uint64_t first, uint32_t count, struct bytes lines,
                         struct err *e) MUST_USE;
 
-/* The cells of a line: at most `most`, returns how many; their clusters are in transcript_clusters. *flags (may be NULL): enum
- * row_flag. A number that is not held gives 0. */
+/* The cells of a line: at most `most`, returns how many; their clusters and links are in transcript_clusters until the next call
+ * of transcript_line, which may need the room. *flags (may be NULL): enum row_flag. A number that is not held gives 0. */
 size_t transcript_line(const struct transcript *t, uint64_t number, struct cell *out, size_t most,
                        unsigned *flags);
 const struct clusters *transcript_clusters(const struct transcript *t);

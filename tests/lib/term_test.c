@@ -41,6 +41,8 @@ static void compare(const struct term_test *t)
 	for (unsigned row = 0; row < t->screen.rows; row++) {
 		unsigned used;
 		const struct cell *cells = emulator_row(t->e, row, &used);
+		if (t->screen.flags[row] != emulator_row_flags(t->e, row))
+			BUG("the flags of row %u differ after an update", row);
 		for (unsigned col = 0; col < t->screen.cols; col++) {
 			const struct cell *shown = screen_cell(&t->screen, row, col);
 			struct cell c = col < used ? cells[col] : (struct cell){0};
@@ -125,8 +127,11 @@ void term_test_same(const struct screen *a, const struct screen *b)
 	if (a->cursor.row != b->cursor.row || a->cursor.col != b->cursor.col ||
 	    a->cursor.visible != b->cursor.visible || a->cursor.shape != b->cursor.shape)
 		BUG("cursors differ");
-	if (a->modes != b->modes || a->bells != b->bells || a->history != b->history)
+	if (a->modes != b->modes || a->bells != b->bells || a->history != b->history ||
+	    a->history_first != b->history_first)
 		BUG("modes, bells or history differ");
+	if (memcmp(a->flags, b->flags, a->rows * sizeof(*a->flags)) != 0)
+		BUG("flags of rows differ");
 	if (strcmp(a->title, b->title) != 0)
 		BUG("titles differ");
 }
