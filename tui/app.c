@@ -28,7 +28,7 @@
 #include "tui/console.h"
 #include "tui/dash.h"
 #include "tui/input.h"
-#include "tui/pane.h"
+#include "tui/panes.h"
 #include "tui/screen.h"
 
 #define FRAME_MS      16
@@ -53,7 +53,8 @@ struct app {
 	struct tui_input *input;
 	struct fleet *fleet;
 	struct feed *feed;
-	struct pane *pane;
+	struct panes *panes;
+	struct pane_wish wish; /* the pane that is on the screen; vm "": none */
 	struct timer *frame, *tick;
 	struct signals *signals, *stop_signal;
 	struct list requests;
@@ -114,13 +115,21 @@ static void collect_denials(struct app *a, struct model *m)
 	m->denials = a->denials;
 }
 
+static struct pane *shown_pane(struct app *a)
+{
+	return panes_find(a->panes, a->wish.vm, a->wish.term);
+}
+
 static void get_model(void *arg, struct model *m)
 {
 	struct app *a = arg;
 	*m = (struct model){.now_ms = clock_wall_ms()};
 	collect_vms(a, m);
 	collect_denials(a, m);
-	pane_describe(a->pane, &m->pane);
+	struct pane *pane = shown_pane(a);
+	m->pane.why = "";
+	if (pane)
+		pane_describe(pane, &m->pane);
 	m->pane.console = a->console.text.s;
 }
 
@@ -128,21 +137,23 @@ static void get_model(void *arg, struct model *m)
 
 static void send_key(void *arg, uint32_t key, unsigned mods)
 {
-	struct app *a = arg;
-	pane_key(a->pane, key, mods);
+	struct pane *pane = shown_pane(arg);
+	if (pane)
+		pane_key(pane, key, mods);
 }
 
 static void send_paste(void *arg, struct bytes text, bool first, bool last)
 {
 	struct app *a = arg;
-	if (!pane_paste(a->pane, text, first, last))
+	struct pane *pane = shown_pane(a);
+	if (pane && !pane_paste(pane, text, first, last))
 		dash_notice(a->dash, "the paste is too long: nothing of it was sent");
 }
 
 static void reopen_pane(void *arg)
 {
 	struct app *a = arg;
-	pane_reset(a->pane);
+	panes_reset(a->panes, a->wish.vm, a->wish.term);
 }
 
 static void notice_of(struct app *a, const char *vm, const char *what)
@@ -243,7 +254,13 @@ static const struct dash_ops DASH_OPS = {
 static void draw(struct app *a)
 {
 	struct dash_pane want = dash_wanted_pane(a->dash);
-	pane_sync(a->pane, &want);
+	if (want.rows > 0 ||
+	    strcmp(want.vm, a->wish.vm) != 0) { /* one that is hidden for a while stays as it is */
+		a->wish = (struct pane_wish){.rows = want.rows, .cols = want.cols};
+		if (want.rows > 0)
+			memcpy(a->wish.vm, want.vm, sizeof(a->wish.vm));
+	}
+	panes_sync(a->panes, &a->wish, a->wish.vm[0] ? 1 : 0);
 	/* A VM with a terminal needs no console log: only the others are read for it. */
 	console_update(&a->console, want.vm[0] ? "" : dash_selected(a->dash));
 	dash_draw(a->dash, &a->canvas);
@@ -348,7 +365,7 @@ static bool start(struct app *a, char detach_key, struct err *e)
 	a->frame = timer_create_on(a->loop, on_frame, a);
 	a->tick = timer_create_on(a->loop, on_tick, a);
 	a->dash = dash_create(&DASH_OPS, a, detach_key);
-	a->pane = pane_create(a->loop, changed, a);
+	a->panes = panes_create(a->loop, changed, a);
 	a->fleet = fleet_open(a->loop, on_fleet, a, e);
 	if (!a->fleet)
 		return false;
@@ -373,7 +390,7 @@ static void finish(struct app *a)
 	tui_screen_close(a->screen);
 	signals_close(a->stop_signal);
 	signals_close(a->signals);
-	pane_destroy(a->pane);
+	panes_destroy(a->panes);
 	feed_close(a->feed);
 	fleet_close(a->fleet);
 	LIST_FOREACH (item, &a->requests)

@@ -7,72 +7,94 @@
 
 #include "core/base/mem.h"
 #include "core/client/client.h"
-#include "core/client/terminal.h"
+#include "core/loop/timer.h"
 #include "core/term/screen.h"
 
-#define PASTE_MOST ((size_t)1024 * 1024)
-
 struct pane {
-	struct loop *loop;
-	void (*on_change)(void *arg);
+	const struct pane_ops *ops; /* kept */
 	void *arg;
-	char vm[VM_NAME_MAX + 1]; /* "": none */
-	struct client *client;    /* owned; NULL when there is no connection */
+	char vm[VM_NAME_MAX + 1];
+	uint32_t asked, number;
+	struct client *client;    /* owned; NULL when it could not even be begun */
 	struct client_term *term; /* owned; stays after the end, for its last picture */
-	unsigned rows, cols;      /* wanted */
+	struct timer *timer; /* owned: while it is being opened, or has not the size that was asked for */
+	unsigned rows, cols; /* wanted; 0: no size of ours */
+	unsigned sent_rows, sent_cols;
 	enum pane_link link;
+	bool slow, foreign;
+	bool told; /* on_opened was called */
 	char why[512];
 	struct buf paste;
 };
 
-struct pane *pane_create(struct loop *loop, void (*on_change)(void *arg), void *arg)
-{
-	struct pane *p = mem_alloc(sizeof(*p));
-	*p = (struct pane){.loop = loop, .on_change = on_change, .arg = arg};
-	buf_init(&p->paste, PASTE_MOST);
-	return p;
-}
-
-void pane_reset(struct pane *p)
-{
-	client_term_close(p->term);
-	client_close(p->client);
-	p->term = NULL;
-	p->client = NULL;
-	p->vm[0] = '\0';
-	p->link = PANE_NONE;
-}
-
-void pane_destroy(struct pane *p)
-{
-	if (!p)
-		return;
-	pane_reset(p);
-	buf_finish(&p->paste);
-	free(p);
-}
-
 static void break_link(struct pane *p, const struct err *e)
 {
 	p->link = PANE_BROKEN;
+	timer_stop(p->timer);
 	snprintf(p->why, sizeof(p->why), "%s", e->msg);
 }
 
-static void on_opened(void *arg, uint32_t term)
+static void tell_failed(struct pane *p)
+{
+	if (!p->told)
+		p->ops->on_opened(p->arg, 0, p->why);
+	p->told = true;
+}
+
+/* A new size takes effect a moment after it was sent; only one that does not is told. */
+static void watch_size(struct pane *p)
+{
+	const struct screen *s = client_term_screen(p->term);
+	bool ours = p->rows > 0 && s->rows == p->rows && s->cols == p->cols;
+	if (ours)
+		timer_stop(p->timer);
+	else if (p->rows > 0 && !p->foreign && !timer_is_active(p->timer))
+		timer_once(p->timer, PANE_SETTLE_MS);
+	p->foreign = p->rows == 0 || (p->foreign && !ours);
+}
+
+static void send_size(struct pane *p)
+{
+	if (!p->term || !client_term_is_open(p->term) || (p->rows == p->sent_rows && p->cols == p->sent_cols))
+		return;
+	client_term_resize(p->term, p->rows, p->cols);
+	p->sent_rows = p->rows;
+	p->sent_cols = p->cols;
+	p->foreign = false;
+	if (p->link == PANE_LIVE)
+		watch_size(p);
+}
+
+/* Opening takes long; or it could not even be begun, which the caller of pane_open is told from here; or the terminal keeps
+ * another size. */
+static void on_timer(void *arg)
 {
 	struct pane *p = arg;
-	(void)term;
-	client_term_resize(p->term, p->rows, p->cols); /* the window may have changed meanwhile */
+	p->slow = p->link == PANE_OPENING;
+	p->foreign = p->link == PANE_LIVE;
+	if (p->link == PANE_BROKEN)
+		tell_failed(p);
+	p->ops->on_change(p->arg);
+}
+
+static void on_opened(void *arg, uint32_t number)
+{
+	struct pane *p = arg;
+	p->number = number;
+	p->told = true;
+	send_size(p); /* the window may have changed meanwhile */
+	p->ops->on_opened(p->arg, number, NULL);
 }
 
 static void on_screen(void *arg)
 {
 	struct pane *p = arg;
-	const struct screen *s = client_term_screen(p->term);
-	if (p->link == PANE_OPENING && s->generation > 0 && s->whole)
+	if (p->link == PANE_OPENING) {
 		p->link = PANE_LIVE;
-	if (p->link == PANE_LIVE && s->whole) /* half an update is not shown */
-		p->on_change(p->arg);
+		timer_stop(p->timer);
+	}
+	watch_size(p);
+	p->ops->on_change(p->arg);
 }
 
 static void on_ended(void *arg, uint32_t code, unsigned signum, const struct err *e)
@@ -80,71 +102,115 @@ static void on_ended(void *arg, uint32_t code, unsigned signum, const struct err
 	struct pane *p = arg;
 	if (e) {
 		break_link(p, e);
+		tell_failed(p);
 	} else {
 		p->link = PANE_ENDED;
+		timer_stop(p->timer);
 		if (signum > 0)
 			snprintf(p->why, sizeof(p->why), "the program was ended by signal %u", signum);
 		else
 			snprintf(p->why, sizeof(p->why), "the program ended with code %" PRIu32, code);
 	}
-	p->on_change(p->arg);
+	p->ops->on_change(p->arg);
 }
 
+/* The terminal has heard of it before. */
 static void on_closed(void *arg, const struct err *e)
 {
 	struct pane *p = arg;
 	if (p->link == PANE_OPENING || p->link == PANE_LIVE) {
 		break_link(p, e);
-		p->on_change(p->arg);
+		p->ops->on_change(p->arg);
 	}
 }
 
-static bool open_terminal(struct pane *p, struct err *e)
+static bool start(struct pane *p, struct loop *loop, const char *const *argv, struct err *e)
 {
 	static const struct client_ops CLIENT = {.on_closed = on_closed};
 	static const struct client_term_ops TERM = {
 	    .on_opened = on_opened, .on_screen = on_screen, .on_ended = on_ended};
-	struct client_term_spec spec = {.term = CLIENT_TERM_FIRST, .rows = p->rows, .cols = p->cols};
-	p->client = client_connect(p->loop, p->vm, &CLIENT, p, e);
+	struct client_term_spec spec = {.term = p->asked, .rows = p->rows, .cols = p->cols, .argv = argv};
+	p->client = client_connect(loop, p->vm, &CLIENT, p, e);
 	if (!p->client)
 		return false;
 	p->term = client_term_open(p->client, &spec, &TERM, p, e);
 	return p->term != NULL;
 }
 
-void pane_sync(struct pane *p, const struct dash_pane *want)
+struct pane *pane_open(struct loop *loop, const struct pane_wish *wish, const char *const *argv,
+                       const struct pane_ops *ops, void *arg)
 {
-	if (strcmp(p->vm, want->vm) != 0)
-		pane_reset(p);
-	if (!want->vm[0] || want->rows == 0)
-		return;
-	bool resized = p->rows != want->rows || p->cols != want->cols;
-	p->rows = want->rows;
-	p->cols = want->cols;
-	if (p->link == PANE_NONE) {
-		struct err e = ERR_INIT;
-		snprintf(p->vm, sizeof(p->vm), "%s", want->vm);
-		p->link = PANE_OPENING;
-		if (!open_terminal(p, &e))
-			break_link(p, &e);
-	} else if (resized && p->term) {
-		client_term_resize(p->term, p->rows, p->cols); /* nothing unless it is open */
+	struct err e = ERR_INIT;
+	struct pane *p = mem_alloc(sizeof(*p));
+	*p = (struct pane){.ops = ops,
+	                   .arg = arg,
+	                   .asked = wish->term,
+	                   .rows = wish->rows,
+	                   .cols = wish->cols,
+	                   .sent_rows = wish->rows,
+	                   .sent_cols = wish->cols,
+	                   .link = PANE_OPENING};
+	snprintf(p->vm, sizeof(p->vm), "%s", wish->vm);
+	buf_init(&p->paste, PANE_PASTE_MOST);
+	p->timer = timer_create_on(loop, on_timer, p);
+	timer_once(p->timer, PANE_SLOW_MS);
+	if (!start(p, loop, argv, &e)) {
+		break_link(p, &e);
+		timer_once(p->timer, 0);
 	}
+	return p;
 }
 
-void pane_describe(struct pane *p, struct pane_source *out)
+void pane_close(struct pane *p)
+{
+	if (!p)
+		return;
+	client_term_close(p->term);
+	client_close(p->client);
+	timer_close(p->timer);
+	buf_finish(&p->paste);
+	free(p);
+}
+
+const char *pane_vm(const struct pane *p)
+{
+	return p->vm;
+}
+
+bool pane_is(const struct pane *p, uint32_t term)
+{
+	return p->asked == term || (term != 0 && p->number == term);
+}
+
+void pane_resize(struct pane *p, unsigned rows, unsigned cols)
+{
+	if (rows == 0 || cols == 0)
+		return;
+	p->rows = rows;
+	p->cols = cols;
+	send_size(p);
+}
+
+void pane_describe(const struct pane *p, struct pane_source *out)
 {
 	snprintf(out->vm, sizeof(out->vm), "%s", p->vm);
+	out->term = p->number || p->asked == CLIENT_TERM_NEW ? p->number : p->asked;
 	out->link = p->link;
+	out->slow = p->slow;
+	out->foreign = p->foreign;
 	out->why = p->why;
 	out->screen =
 	    p->term && (p->link == PANE_LIVE || p->link == PANE_ENDED) ? client_term_screen(p->term) : NULL;
 }
 
-void pane_key(struct pane *p, uint32_t key, unsigned mods)
+bool pane_key(struct pane *p, uint32_t key, unsigned mods)
 {
-	if (p->term)
-		client_term_key(p->term, key, mods);
+	return p->term && client_term_key(p->term, key, mods);
+}
+
+bool pane_text(struct pane *p, struct bytes text)
+{
+	return p->term && client_term_text(p->term, text.p, text.len);
 }
 
 bool pane_paste(struct pane *p, struct bytes text, bool first, bool last)
@@ -154,8 +220,25 @@ bool pane_paste(struct pane *p, struct bytes text, bool first, bool last)
 	buf_put(&p->paste, text.p, text.len);
 	if (!last)
 		return true;
-	bool ok = buf_ok(&p->paste) && (!p->term || client_term_paste(p->term, p->paste.data, p->paste.len));
+	bool ok = buf_ok(&p->paste) && p->term && client_term_paste(p->term, p->paste.data, p->paste.len);
 	buf_finish(&p->paste);
-	buf_init(&p->paste, PASTE_MOST);
+	buf_init(&p->paste, PANE_PASTE_MOST);
 	return ok;
+}
+
+void pane_mouse(struct pane *p, const struct term_mouse *m)
+{
+	if (p->term)
+		client_term_mouse(p->term, m);
+}
+
+void pane_focus(struct pane *p, bool focused)
+{
+	if (p->term)
+		client_term_focus(p->term, focused);
+}
+
+bool pane_history(struct pane *p, uint64_t before, uint32_t most, client_lines_fn *done, void *arg)
+{
+	return p->term && client_term_history(p->term, before, most, done, arg);
 }

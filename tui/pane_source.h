@@ -22,6 +22,8 @@ struct pane_source {
 	char vm[VM_NAME_MAX + 1]; /* whose it is; "" when nobody's */
 	uint32_t term;            /* its number; 0: the first one, and its number is not known yet */
 	enum pane_link link;
+	bool slow;    /* PANE_OPENING takes longer than it should */
+	bool foreign; /* its size is not ours: another console has set it, or it is only watched */
 	const struct screen *screen; /* of PANE_LIVE and PANE_ENDED */
 	const char *why;             /* of PANE_ENDED and PANE_BROKEN: one line for people */
 	const char *console;         /* printable last lines of the VM's serial console; "" when not read */

@@ -1,4 +1,4 @@
-/* Reading a transcript: places in it, selections and their text, searching, and moving by words, lines and prompts. Pure.
+/* Reading a transcript: places in it, selections and their text, and moving by words, lines and prompts. Pure.
  *
  * A place is the number of a line and a column; it always means a cell that could be there (the column may be beyond the end of
  * the text). The tail of a wide cell counts as the cell itself. */
@@ -34,40 +34,19 @@ struct selection {
 	struct select_point anchor, end;
 };
 
-/* The columns [*from, *to) of a line that are selected; *to is UINT_MAX when it is all to the right. False: none. A wide cell is
- * in it whole or not at all. */
 struct select_span {
 	struct select_point first, last; /* what `selection` means, first <= last, grown to words or lines */
-	bool block;
+	bool any, block;
 };
 /* Looked up once for a picture, as finding the ends of words and lines reads the transcript. */
 struct select_span select_span_of(const struct transcript *t, const struct selection *s);
+/* The columns [*from, *to) of a line that are selected; *to is UINT_MAX when it is all to the right. False: none. A wide cell is
+ * selected when its first column is. */
 bool select_span_cols(const struct select_span *s, uint64_t line, unsigned *from, unsigned *to);
 
 /* Its text, appended: rows that were wrapped are joined, blanks at the end of a line dropped, lines ended by a line feed (not the
  * last one, unless kind is SELECT_LINES). Empty for SELECT_NONE. */
 void select_text(const struct transcript *t, const struct selection *s, struct str *out);
-
-/* ---- searching ---- */
-
-#define SELECT_NEEDLE_MAX 256 /* code points */
-
-/* What is searched for: the text itself, no pattern. Capitals count only if it has one. */
-struct select_needle {
-	uint32_t chars[SELECT_NEEDLE_MAX];
-	size_t count; /* 0: finds nothing */
-	bool exact;   /* capitals count */
-};
-void select_needle_init(struct select_needle *n, const char *utf8); /* what is too long is cut */
-
-/* `last` is its last cell. It may go over rows that were wrapped, never over the end of a line. */
-struct select_match {
-	struct select_point first, last;
-};
-/* Calls `found` for every match that begins in the lines [from, to), from the oldest to the newest; they do not overlap. It may
- * return false to end the search. */
-void select_find(const struct transcript *t, const struct select_needle *n, uint64_t from, uint64_t to,
-                 bool (*found)(void *arg, const struct select_match *m), void *arg);
 
 /* ---- moving ---- */
 
