@@ -42,6 +42,7 @@ struct backend {
 	void *arg;
 	bool closing; /* the owner is gone; only the reaping is left */
 	bool exited, reported;
+	bool resumed;        /* told by an event; its command is not done yet */
 	struct qemu_end end; /* what is known of how it ends */
 };
 static_assert(sizeof(((struct qemu_end *)0)->shutdown) == sizeof(((struct qmp_message *)0)->reason),
@@ -136,13 +137,26 @@ static void on_qmp_event(void *arg, const struct qmp_message *m)
 {
 	struct backend *b = arg;
 	bool stopped = strcmp(m->event, "STOP") == 0;
+	bool resumed = strcmp(m->event, "RESUME") == 0;
+	b->resumed = resumed || (b->resumed && !stopped);
 	if (strcmp(m->event, "SHUTDOWN") == 0)
 		memcpy(b->end.shutdown, m->reason, sizeof(b->end.shutdown));
-	else if (b->events.on_paused && (stopped || strcmp(m->event, "RESUME") == 0))
-		b->events.on_paused(b->arg, stopped);
+	else if (b->events.on_paused && stopped)
+		b->events.on_paused(b->arg, true);
 	else if (b->events.on_guest_event &&
 	         (strcmp(m->event, "GUEST_PANICKED") == 0 || strcmp(m->event, "RESET") == 0))
 		b->events.on_guest_event(b->arg, m->event);
+}
+
+/* The event RESUME comes a moment before QEMU has started its devices again. */
+static void on_qmp_done(void *arg)
+{
+	struct backend *b = arg;
+	if (!b->resumed)
+		return;
+	b->resumed = false;
+	if (b->events.on_paused)
+		b->events.on_paused(b->arg, false);
 }
 
 static void on_qmp_broken(void *arg, const struct err *e)
@@ -159,7 +173,8 @@ static void on_qmp_broken(void *arg, const struct err *e)
 	child_kill(b->child, SIGKILL);
 }
 
-static const struct qmp_ops qmp_callbacks = {.on_event = on_qmp_event, .on_broken = on_qmp_broken};
+static const struct qmp_ops qmp_callbacks = {
+    .on_event = on_qmp_event, .on_done = on_qmp_done, .on_broken = on_qmp_broken};
 
 static void on_batch(void *arg)
 {

@@ -160,11 +160,15 @@ static bool handle(struct qmp *q, const struct qmp_message *m)
 	case QMP_RETURN:
 		if (q->greeted && !q->ready)
 			become_ready(q);
+		else if (q->ready && q->ops->on_done)
+			q->ops->on_done(q->arg);
 		return q->greeted;
 	case QMP_ERROR:
 		if (!q->ready)
 			return false; /* it refused the capabilities: there will be no events */
 		log_warn("QEMU refused a command: %s", m->detail);
+		if (q->ops->on_done)
+			q->ops->on_done(q->arg);
 		return true;
 	case QMP_EVENT:
 		if (q->greeted)

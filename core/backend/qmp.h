@@ -31,6 +31,7 @@ bool qmp_parse(const char *line, size_t len, struct qmp_message *out, struct err
 
 struct qmp_ops {
 	void (*on_event)(void *arg, const struct qmp_message *m);
+	void (*on_done)(void *arg); /* a command has been done, or was refused; may be NULL */
 	/* ERR_GONE when QEMU closed it (it is about to exit), ERR_PROTOCOL when it talks nonsense. Nothing follows. */
 	void (*on_broken)(void *arg, const struct err *e);
 };

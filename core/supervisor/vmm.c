@@ -67,6 +67,30 @@ static void on_guest_event(void *arg, const char *what)
 	supervisor_event(s, MACHINE_GUEST_CRASHED, reason);
 }
 
+static void on_shutdown_answer(void *arg, const struct wire_agent_pong *pong, uint32_t rtt_us,
+                               const struct err *e)
+{
+	struct supervisor *s = arg;
+	(void)pong;
+	(void)rtt_us;
+	agent_ask_close(s->shutdown);
+	s->shutdown = NULL;
+	if (!e || !s->vmm_running)
+		return;
+	log_warn("the agent was asked to power off: %s; pressing the power button", e->msg);
+	s->ops->power_down(s->vmm);
+}
+
+static void ask_agent(struct supervisor *s)
+{
+	struct err e = ERR_INIT;
+	if (s->shutdown)
+		return;
+	s->shutdown = agent_shutdown(s->loop, s->places->vsock, on_shutdown_answer, s, &e);
+	if (!s->shutdown)
+		s->ops->power_down(s->vmm);
+}
+
 /* QEMU stops the CPUs too when the guest powers off; that is no pause. */
 static void on_paused(void *arg, bool paused)
 {
@@ -80,6 +104,8 @@ static void on_paused(void *arg, bool paused)
 	lookout_pause(s->lookout, paused);
 	if (!paused && s->state == MACHINE_READY)
 		health_check(s->health);
+	else if (!paused && s->state == MACHINE_STOPPING)
+		ask_agent(s);
 }
 
 static const struct backend_events VMM_EVENTS = {
@@ -147,31 +173,14 @@ bool vmm_start(struct supervisor *s, struct err *e)
 	return true;
 }
 
-static void on_shutdown_answer(void *arg, const struct wire_agent_pong *pong, uint32_t rtt_us,
-                               const struct err *e)
-{
-	struct supervisor *s = arg;
-	(void)pong;
-	(void)rtt_us;
-	agent_ask_close(s->shutdown);
-	s->shutdown = NULL;
-	if (!e || !s->vmm_running)
-		return;
-	log_warn("the agent was asked to power off: %s; pressing the power button", e->msg);
-	s->ops->power_down(s->vmm);
-}
-
 void vmm_ask_to_end(struct supervisor *s)
 {
-	struct err e = ERR_INIT;
 	timer_once(s->grace, s->grace_ms);
 	if (board_status(s->board)->paused)
-		s->ops->pause(s->vmm, false); /* it cannot do it in its sleep */
-	if (s->shutdown)
-		return;
-	s->shutdown = agent_shutdown(s->loop, s->places->vsock, on_shutdown_answer, s, &e);
-	if (!s->shutdown)
-		s->ops->power_down(s->vmm);
+		s->ops->pause(s->vmm,
+		              false); /* asked when it goes on: while it sleeps its agent cannot be reached */
+	else
+		ask_agent(s);
 }
 
 void vmm_kill(struct supervisor *s)
