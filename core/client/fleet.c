@@ -90,6 +90,21 @@ static bool supervisor_lives(const struct store_status *s)
 	return pid > 0 && s->supervisor_start && child_start_time(pid) == s->supervisor_start;
 }
 
+/* What nobody was there to write down. When it was is known only to who saw it live before. */
+static void tell_death(const struct member *m, struct vm_status *st)
+{
+	const struct vm_status *before = &m->vm.status;
+	snprintf(st->reason, sizeof(st->reason), "its supervisor died (it was %s)", vm_state_name(st->state));
+	st->state = VM_FAILED;
+	st->egress = VM_EGRESS_UNKNOWN;
+	st->attention = (struct vm_attention){.state = ATTENTION_FAILED, .source = ATTENTION_BY_EXIT};
+	memcpy(st->attention.text, st->reason, sizeof(st->attention.text) - 1);
+	if (before->state == VM_FAILED)
+		st->attention.at_ms = before->attention.at_ms;
+	else if (m->vm.settled && vm_state_is_live(before->state))
+		st->attention.at_ms = clock_wall_ms();
+}
+
 /* The status of a VM from its files alone. Returns true when a supervisor lives. */
 static bool read_recorded(const struct member *m, struct vm_status *out)
 {
@@ -102,12 +117,8 @@ static bool read_recorded(const struct member *m, struct vm_status *out)
 	if (store_read_status(m->state_dir, &stored, &e)) {
 		st = stored.status;
 		alive = supervisor_lives(&stored);
-		if (!alive && vm_state_is_live(st.state)) {
-			snprintf(st.reason, sizeof(st.reason), "its supervisor died (it was %s)",
-			         vm_state_name(st.state));
-			st.state = VM_FAILED;
-			st.egress = VM_EGRESS_UNKNOWN;
-		}
+		if (!alive && vm_state_is_live(st.state))
+			tell_death(m, &st);
 	} else if (e.kind == ERR_NOT_FOUND) {
 		err_clear(&e);
 		if (store_read_spec(m->state_dir, &spec, &e)) {

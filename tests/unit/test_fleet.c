@@ -168,6 +168,12 @@ static void every_kind_of_vm_is_shown(void **state)
 		assert_true((vm->client != NULL) == (i == 0));
 	}
 	assert_int_equal(s.fake.frames, 1); /* one watch, no polling */
+	const struct vm_attention *dead = &fleet_find(s.fleet, "beta")->status.attention;
+	assert_int_equal(dead->state, ATTENTION_FAILED);
+	assert_int_equal(dead->source, ATTENTION_BY_EXIT);
+	assert_false(dead->seen);
+	assert_string_equal(dead->text, "its supervisor died (it was ready)");
+	assert_int_equal(dead->at_ms, 0); /* nobody was there */
 	finish(&s);
 }
 
@@ -196,6 +202,8 @@ static void changes_are_seen(void **state)
 	fake_control_hang_up(&s.fake);
 	assert_true(loop_wait(s.loop, alpha_is_failed, &s));
 	assert_null(fleet_find(s.fleet, "alpha")->client);
+	assert_int_equal(fleet_find(s.fleet, "alpha")->status.attention.state, ATTENTION_FAILED);
+	assert_true(fleet_find(s.fleet, "alpha")->status.attention.at_ms > 0); /* it died before our eyes */
 
 	/* It is started again. */
 	record(&s, "alpha", VM_CREATING, getpid(), child_start_time(getpid()));
