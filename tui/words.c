@@ -74,7 +74,7 @@ void words_when(char out[WORDS_SIZE], int64_t wall_ms, int64_t now_ms)
 	                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	struct tm tm = local(wall_ms), now = local(now_ms);
 	bool same_day = tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday;
-	if (same_day || (wall_ms <= now_ms && now_ms - wall_ms < DAY_MS))
+	if (same_day || (wall_ms <= now_ms && wall_ms > now_ms - DAY_MS))
 		snprintf(out, WORDS_SIZE, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 	else
 		snprintf(out, WORDS_SIZE, "%2d %s  ", tm.tm_mday, MONTHS[tm.tm_mon % 12]);
