@@ -259,16 +259,6 @@ static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
 	status_view_draw(c, v->layout.status, &status);
 }
 
-/* Where the line between list and pane meets the line above the feed. */
-static void draw_joint(const struct dash *d, struct canvas *c, const struct layout *l)
-{
-	const struct canvas_cell *at = canvas_at(c, l->feed_rule.row, l->panes[0].edge.col);
-	if (rect_is_empty(l->panes[0].edge) || rect_is_empty(l->feed_rule) || !at || at->cell.code != 0x2500)
-		return;
-	struct rect r = {.row = l->feed_rule.row, .col = l->panes[0].edge.col, .rows = 1, .cols = 1};
-	canvas_text(c, r, 0, STYLE_BORDER, d->typing ? "┸" : "┴");
-}
-
 void dash_draw(struct dash *d, struct canvas *c)
 {
 	struct view v;
@@ -292,7 +282,7 @@ void dash_draw(struct dash *d, struct canvas *c)
 	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
 	feed.window = feed_place_find(&d->feed, &v.model, dash_feed_rows(&v));
 	feed_view_draw(c, v.layout.feed_rule, v.layout.feed, &feed);
-	draw_joint(d, c, &v.layout);
+	pane_view_join(c, &v.layout);
 
 	draw_status(d, c, &v);
 	if (d->help)

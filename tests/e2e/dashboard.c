@@ -159,7 +159,7 @@ static bool program_has_size_of_pane(struct pty *p, unsigned screen_cols)
 	char stty[40], title[40];
 	struct size size = pane_size(p, screen_cols);
 	snprintf(stty, sizeof(stty), "┃%u %u", size.rows, size.cols);
-	snprintf(title, sizeof(title), "━ %ux%u", size.cols, size.rows);
+	snprintf(title, sizeof(title), "· %ux%u ━", size.cols, size.rows);
 	pty_send(p, "stty size\r");
 	return size.rows > 0 && pty_wait_text(p, stty) && pty_wait_text(p, title);
 }
