@@ -104,6 +104,7 @@ static void on_alternate(void *arg, bool on)
 	engine_cursor(e->engine, &e->parked_row[e->active], &col);
 	e->active = on ? 1 : 0;
 	e->modes = on ? e->modes | TERM_ALT_SCREEN : e->modes & ~(unsigned)TERM_ALT_SCREEN;
+	sequences_keys_changed(e);
 	e->glyph_row = -1;
 	e->wrap_row = NO_WRAP;
 	state_touch_all(e);
@@ -137,14 +138,18 @@ void state_set_title(struct emulator *e, const char *title)
 		return;
 	memmove(e->title, title, strlen(title) + 1);
 	e->title_stamp = e->generation;
-	state_event(e, EMULATOR_TITLE, 0, 0, e->title);
+	char text[EMULATOR_TEXT_MAX + 1];
+	utf8_printable(text, sizeof(text), e->title, strlen(e->title));
+	state_event(e, EMULATOR_TITLE, 0, 0, text);
 }
 
 void state_event(struct emulator *e, enum emulator_event_kind kind, int value, int percent, const char *text)
 {
 	struct emulator_event ev = {.kind = kind, .value = value, .percent = percent, .text = text};
-	if (e->ops.on_event != NULL)
-		e->ops.on_event(e->arg, &ev);
+	if (e->ops.on_event == NULL || e->events_left == 0)
+		return;
+	e->events_left--;
+	e->ops.on_event(e->arg, &ev);
 }
 
 void state_touch_all(struct emulator *e)
@@ -213,6 +218,7 @@ void emulator_set_default_colours(struct emulator *e, uint32_t fg, uint32_t bg)
 void emulator_write(struct emulator *e, const void *bytes, size_t len)
 {
 	e->generation++;
+	e->events_left = EMULATOR_EVENTS_MOST;
 	filter_write(&e->filter, bytes, len);
 }
 
@@ -262,6 +268,34 @@ void emulator_key(struct emulator *e, uint32_t key, unsigned mods)
 {
 	uint8_t bytes[KEY_BYTES_MAX];
 	reply_bytes(e, bytes, key_encode(key, mods, e->modes & TERM_MODE_ALL, bytes));
+}
+
+#define WHEEL_LINES 3
+
+/* The wheel as arrow keys (mode 1007, on from the start). */
+static void scroll_by_keys(struct emulator *e, const struct term_mouse *m)
+{
+	bool up = m->button == MOUSE_WHEEL_UP;
+	if (m->kind != MOUSE_PRESS || (!up && m->button != MOUSE_WHEEL_DOWN))
+		return;
+	for (int i = 0; i < WHEEL_LINES; i++)
+		emulator_key(e, up ? TERM_KEY_UP : TERM_KEY_DOWN, 0);
+}
+
+void emulator_mouse(struct emulator *e, const struct term_mouse *m)
+{
+	uint8_t bytes[MOUSE_BYTES_MAX];
+	struct term_mouse inside = *m;
+	bool outside = m->row >= e->rows || m->col >= e->cols;
+	if (outside && m->kind == MOUSE_PRESS)
+		return;
+	inside.row = (uint16_t)MIN(m->row, e->rows - 1);
+	inside.col = (uint16_t)MIN(m->col, e->cols - 1);
+	if ((e->modes & (TERM_MOUSE_CLICK | TERM_MOUSE_DRAG | TERM_MOUSE_MOVE)) == 0 &&
+	    (e->modes & TERM_ALT_SCREEN) && (e->modes & MODE_ALT_SCROLL))
+		scroll_by_keys(e, &inside);
+	else
+		reply_bytes(e, bytes, mouse_encode(&inside, e->modes & TERM_MODE_ALL, bytes));
 }
 
 void emulator_text(struct emulator *e, const void *utf8, size_t len)

@@ -31,11 +31,11 @@ struct scrollback;
 enum emulator_event_kind {
 	EMULATOR_BELL,
 	EMULATOR_TITLE,       /* text; also in emulator_title */
-	EMULATOR_NOTICE,      /* OSC 9, 777, 99: text */
+	EMULATOR_NOTICE,      /* OSC 9, 777, 99: text, "title: body" when it has both */
 	EMULATOR_PROGRESS,    /* OSC 9;4: value 0 none, 1 at `percent`, 2 error, 3 busy, 4 paused */
 	EMULATOR_PROMPT,      /* OSC 133;A: a shell asks for a command */
 	EMULATOR_COMMAND,     /* OSC 133;C: it runs one */
-	EMULATOR_COMMAND_DONE /* OSC 133;D: value is its exit status */
+	EMULATOR_COMMAND_DONE /* OSC 133;D: value is its exit status, -1 when that was not said */
 };
 struct emulator_event {
 	enum emulator_event_kind kind;
@@ -51,6 +51,7 @@ struct emulator_ops {
 	void (*on_event)(void *arg, const struct emulator_event *ev);
 };
 #define EMULATOR_EVENTS_MOST 32
+#define EMULATOR_TEXT_MAX    200 /* bytes of an event's text, without the NUL */
 
 /* Sizes are clamped to TERM_*_MIN..MAX here and in emulator_resize. Never NULL. `ops` is copied, `arg` kept. */
 struct emulator *emulator_create(unsigned rows, unsigned cols, const struct emulator_ops *ops,
@@ -72,7 +73,9 @@ void emulator_reset(struct emulator *e);
  * and gets its brackets only if the guest asked for them. emulator_paste is one whole paste; for a long one call
  * emulator_paste_part with first and last set on the outer pieces. */
 void emulator_key(struct emulator *e, uint32_t key, unsigned mods);
-void emulator_mouse(struct emulator *e, const struct term_mouse *m); /* sent only if the guest asked for it */
+/* Sent only if the guest asked for it. A wheel also moves the text of an alternate screen whose program did not (pager,
+ * manual) by arrow keys. Places outside count as the nearest inside, but nothing is pressed there. */
+void emulator_mouse(struct emulator *e, const struct term_mouse *m);
 void emulator_text(struct emulator *e, const void *utf8, size_t len);
 void emulator_paste(struct emulator *e, const void *bytes, size_t len);
 void emulator_paste_part(struct emulator *e, const void *bytes, size_t len, bool first, bool last);

@@ -1,3 +1,5 @@
+/* Three encodings: xterm's for keys, kitty's for those that xterm's cannot tell apart (only what a program gets that asked for
+ * unambiguous ones), and two for the mouse. */
 #include "core/term/keys.h"
 
 #include <stdio.h>
@@ -46,10 +48,16 @@ static size_t put_text(uint8_t *out, const char *text)
 	return n;
 }
 
+/* In kitty's encoding no key is SS3, and F3 has a number, as CSI R is the answer to a question. */
 static size_t encode_form(const struct key_form *f, unsigned mods, unsigned modes, uint8_t *out)
 {
 	char text[KEY_BYTES_MAX];
-	if (f->final == 0 && mods != 0)
+	bool kitty = (modes & TERM_KEYS_DISAMBIGUATE) != 0;
+	if (kitty && f->final == 'R')
+		snprintf(text, sizeof(text), mods != 0 ? "\x1b[13;%u~" : "\x1b[13~", mods + 1);
+	else if (kitty && mods == 0 && f->final != 0)
+		snprintf(text, sizeof(text), "\x1b[%c", f->final);
+	else if (f->final == 0 && mods != 0)
 		snprintf(text, sizeof(text), "\x1b[%d;%u~", f->number, mods + 1);
 	else if (f->final == 0)
 		snprintf(text, sizeof(text), "\x1b[%d~", f->number);
@@ -105,6 +113,55 @@ static size_t encode_character(uint32_t cp, unsigned mods, uint8_t *out)
 	return n + utf8_encode(cp, (char *)out + n);
 }
 
+static size_t encode_number(uint32_t number, unsigned mods, uint8_t *out)
+{
+	char text[KEY_BYTES_MAX];
+	if (mods == 0)
+		snprintf(text, sizeof(text), "\x1b[%uu", number);
+	else
+		snprintf(text, sizeof(text), "\x1b[%u;%uu", number, mods + 1);
+	return put_text(out, text);
+}
+
+/* The character of a key without modifiers: a control is its letter with Ctrl, a capital the small one with Shift. */
+static uint32_t plain_character(uint32_t cp, unsigned *mods)
+{
+	if (cp < 0x20 || cp == 0x7f) {
+		*mods |= TERM_CTRL;
+		cp = cp == 0 ? ' ' : cp == 0x7f ? '?' : cp | 0x40;
+		return cp >= 'A' && cp <= 'Z' ? cp + 'a' - 'A' : cp;
+	}
+	if (cp >= 'A' && cp <= 'Z') {
+		/* With Ctrl a terminal cannot tell whether it was a capital. */
+		if ((*mods & TERM_CTRL) == 0)
+			*mods |= TERM_SHIFT;
+		return cp + 'a' - 'A';
+	}
+	return cp;
+}
+
+/* Keys that kitty's "disambiguate" writes as CSI number ; modifiers u; 0: as always. Enter, Tab and Backspace alone stay
+ * what they are, so that a shell can be used after a program has died in this mode. */
+static size_t encode_kitty(uint32_t key, unsigned mods, uint8_t *out)
+{
+	switch (key) {
+	case TERM_KEY_ESCAPE: return encode_number(27, mods, out);
+	case TERM_KEY_ENTER: return mods != 0 ? encode_number(13, mods, out) : 0;
+	case TERM_KEY_TAB: return mods != 0 ? encode_number(9, mods, out) : 0;
+	case TERM_KEY_BACKSPACE: return mods != 0 ? encode_number(127, mods, out) : 0;
+	default: break;
+	}
+	if (key > TERM_KEY_F1 + 11 && key <= TERM_KEY_F20)
+		return encode_number(57376 + (key - TERM_KEY_F1 - 12), mods, out);
+	if (key > 0x10ffff)
+		return 0;
+	bool text = (mods & (TERM_CTRL | TERM_ALT)) == 0 && key >= 0x20 && key != 0x7f;
+	if (text)
+		return 0;
+	uint32_t number = plain_character(key, &mods);
+	return encode_number(number, mods, out);
+}
+
 bool key_is_valid(uint32_t key)
 {
 	return (key <= 0x10ffff && !(key >= 0xd800 && key <= 0xdfff)) ||
@@ -117,6 +174,9 @@ size_t key_encode(uint32_t key, unsigned mods, unsigned modes, uint8_t out[KEY_B
 	mods &= TERM_MOD_ALL;
 	if (!key_is_valid(key))
 		return 0;
+	size_t n = modes & TERM_KEYS_DISAMBIGUATE ? encode_kitty(key, mods, out) : 0;
+	if (n > 0)
+		return n;
 	if (key <= 0x10ffff)
 		return encode_character(key, mods, out);
 	if (key > TERM_KEY_F1 + 11) { /* F13 is Shift-F1 on a PC keyboard, and terminfo says so */
@@ -128,6 +188,59 @@ size_t key_encode(uint32_t key, unsigned mods, unsigned modes, uint8_t out[KEY_B
 			return encode_form(&FORMS[i], mods, modes, out);
 	return encode_control_key(key, mods, modes, out);
 }
+
+/* ---- the mouse --------------------------------------------------------------------------------------------------- */
+
+#define MOUSE_MODES (TERM_MOUSE_CLICK | TERM_MOUSE_DRAG | TERM_MOUSE_MOVE)
+
+/* Does the program want to hear of it? A wheel is only pressed, and what is neither pressed nor moved is no event. */
+static bool mouse_is_wanted(const struct term_mouse *m, unsigned modes)
+{
+	if ((modes & MOUSE_MODES) == 0 || m->kind >= MOUSE_KIND_COUNT || m->button >= MOUSE_BUTTON_COUNT)
+		return false;
+	bool wheel = m->button >= MOUSE_WHEEL_UP;
+	if (m->kind == MOUSE_PRESS)
+		return m->button != MOUSE_NONE;
+	if (wheel)
+		return false;
+	if (m->kind == MOUSE_RELEASE)
+		return true;
+	return (modes & TERM_MOUSE_MOVE) != 0 || ((modes & TERM_MOUSE_DRAG) != 0 && m->button != MOUSE_NONE);
+}
+
+size_t mouse_encode(const struct term_mouse *m, unsigned modes, uint8_t out[MOUSE_BYTES_MAX])
+{
+	enum { NO_BUTTON = 3, FIRST_WHEEL = 64, MOTION = 32, OLD_OFFSET = 32, OLD_LAST = 223 };
+	if (!mouse_is_wanted(m, modes))
+		return 0;
+	unsigned code = m->button == MOUSE_NONE      ? NO_BUTTON
+	                : m->button < MOUSE_WHEEL_UP ? m->button - (unsigned)MOUSE_LEFT
+	                                             : FIRST_WHEEL + m->button - (unsigned)MOUSE_WHEEL_UP;
+	bool sgr = (modes & TERM_MOUSE_SGR) != 0, release = m->kind == MOUSE_RELEASE;
+	if (release && !sgr)
+		code = NO_BUTTON; /* the old form does not say which */
+	code += m->kind == MOUSE_MOVE ? MOTION : 0;
+	code +=
+	    (m->mods & TERM_SHIFT ? 4u : 0) + (m->mods & TERM_ALT ? 8u : 0) + (m->mods & TERM_CTRL ? 16u : 0);
+	if (sgr) {
+		char text[MOUSE_BYTES_MAX];
+		snprintf(text, sizeof(text), "\x1b[<%u;%u;%u%c", code, m->col + 1u, m->row + 1u,
+		         release ? 'm' : 'M');
+		return put_text(out, text);
+	}
+	if (m->row >= OLD_LAST || m->col >= OLD_LAST)
+		return 0;
+	const uint8_t bytes[] = {0x1b,
+	                         '[',
+	                         'M',
+	                         (uint8_t)(code + OLD_OFFSET),
+	                         (uint8_t)(m->col + 1 + OLD_OFFSET),
+	                         (uint8_t)(m->row + 1 + OLD_OFFSET)};
+	memcpy(out, bytes, sizeof(bytes));
+	return sizeof(bytes);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static bool find_name(const char *name, uint32_t *key)
 {

@@ -1,4 +1,5 @@
-/* Names for keys and what a program in a terminal gets for them (xterm's sequences). Pure. The numbers are on the
+/* Names for keys and what a program in a terminal gets for them (xterm's sequences, or kitty's when it asked for those that
+ * are not ambiguous). Pure. The numbers are on the
  * wire (TERM_KEY): never change one. */
 #ifndef CCVM_TERM_KEYS_H
 #define CCVM_TERM_KEYS_H

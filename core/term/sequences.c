@@ -226,6 +226,7 @@ static void full_reset(struct emulator *e)
 	grid_erase(&e->screens[1], all, COLOUR_DEFAULT);
 	engine_escape(e->engine, 0, 'c');
 	e->title_depth = 0;
+	e->notice = (struct notice){0};
 	e->region_top = 0;
 	e->glyph_row = -1;
 	e->wrap_row = NO_WRAP;
@@ -324,6 +325,7 @@ static const struct mode MODES[] = {
     {1003, '?', TERM_MOUSE_MOVE, set_mouse},
     {1004, '?', TERM_FOCUS_EVENTS, set_plain},
     {1006, '?', TERM_MOUSE_SGR, set_plain},
+    {1007, '?', MODE_ALT_SCROLL, set_plain},
     {1047, '?', TERM_ALT_SCREEN, set_alternate},
     {1048, '?', 0, set_saved},
     {1049, '?', TERM_ALT_SCREEN, set_alternate_saved},
@@ -369,11 +371,67 @@ void sequences_reset(struct emulator *e, unsigned keep)
 	for (unsigned g = 0; g < 4; g++)
 		designate(e, g, 'B');
 	activate_set(e, 0);
+	for (unsigned i = 0; i < 2; i++)
+		e->keys[i] = (struct keys_stack){0};
 	e->modes = MODE_START | keep;
 	e->cursor_shape = CURSOR_DEFAULT;
 	e->pen = (struct cell){0};
 	for (unsigned i = 0; i < 2; i++)
 		e->saved[i] = (struct saved_cursor){.charsets = e->charsets};
+}
+
+/* ---- kitty's keyboard -------------------------------------------------------------------------------------------- */
+
+#define KEYS_KNOWN 1 /* disambiguate */
+
+void sequences_keys_changed(struct emulator *e)
+{
+	const struct keys_stack *k = &e->keys[e->active];
+	set_plain(e, TERM_KEYS_DISAMBIGUATE, (k->flags[k->top] & KEYS_KNOWN) != 0);
+}
+
+/* A full stack forgets its oldest entry. */
+static void seq_keys_push(struct emulator *e, const struct csi *s)
+{
+	struct keys_stack *k = &e->keys[e->active];
+	if (k->top + 1 < KEYS_STACK)
+		k->top++;
+	else
+		memmove(k->flags, k->flags + 1, KEYS_STACK - 1);
+	k->flags[k->top] = (uint8_t)(csi_param(s, 0, 0) & KEYS_KNOWN);
+	sequences_keys_changed(e);
+}
+
+static void seq_keys_pop(struct emulator *e, const struct csi *s)
+{
+	struct keys_stack *k = &e->keys[e->active];
+	int count = MAX(csi_param(s, 0, 1), 1);
+	if (count > k->top)
+		*k = (struct keys_stack){0};
+	else
+		k->top = (uint8_t)(k->top - count);
+	sequences_keys_changed(e);
+}
+
+/* 1: exactly these flags, 2: these too, 3: not these. */
+static void seq_keys_set(struct emulator *e, const struct csi *s)
+{
+	struct keys_stack *k = &e->keys[e->active];
+	unsigned flags = (unsigned)csi_param(s, 0, 0) & KEYS_KNOWN, old = k->flags[k->top];
+	switch (csi_param(s, 1, 1)) {
+	case 1: k->flags[k->top] = (uint8_t)flags; break;
+	case 2: k->flags[k->top] = (uint8_t)(old | flags); break;
+	case 3: k->flags[k->top] = (uint8_t)(old & ~flags); break;
+	default: break;
+	}
+	sequences_keys_changed(e);
+}
+
+static void seq_keys_query(struct emulator *e, const struct csi *s)
+{
+	(void)s;
+	const struct keys_stack *k = &e->keys[e->active];
+	state_reply(e, "\x1b[?%uu", k->flags[k->top]);
 }
 
 /* ---- control sequences ------------------------------------------------------------------------------------------- */
@@ -542,6 +600,10 @@ static const struct {
     {0, 0, 'g', seq_clear_tabs},
     {0, 0, 's', seq_save},
     {0, 0, 'u', seq_restore},
+    {'>', 0, 'u', seq_keys_push},
+    {'<', 0, 'u', seq_keys_pop},
+    {'=', 0, 'u', seq_keys_set},
+    {'?', 0, 'u', seq_keys_query},
     {0, 0, 'n', seq_status},
     {'?', 0, 'n', seq_status},
     {0, 0, 'c', seq_attributes},

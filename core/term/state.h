@@ -18,7 +18,8 @@ enum state_mode {
 	MODE_CURSOR_BLINK = 1 << 20,
 	MODE_SYNC = 1 << 21,
 	MODE_COLOUR_REPORT = 1 << 22, /* ?2031: wants to hear when light and dark change */
-	MODE_START = MODE_AUTOWRAP | MODE_CURSOR_VISIBLE | MODE_CURSOR_BLINK
+	MODE_ALT_SCROLL = 1 << 23,    /* ?1007: the wheel is arrow keys on the alternate screen */
+	MODE_START = MODE_AUTOWRAP | MODE_CURSOR_VISIBLE | MODE_CURSOR_BLINK | MODE_ALT_SCROLL
 };
 
 struct charsets {
@@ -35,6 +36,21 @@ struct saved_cursor {
 };
 
 #define TITLE_STACK 4
+
+/* What kinds of keys were asked for (kitty's flags, of which we have one): [0] holds when nothing was pushed. */
+#define KEYS_STACK 8
+struct keys_stack {
+	uint8_t flags[KEYS_STACK];
+	uint8_t top;
+};
+
+/* A notification that comes in pieces (OSC 99): its raw bytes so far. */
+#define NOTICE_PART_MAX 256
+struct notice {
+	char id[32];
+	char title[NOTICE_PART_MAX], body[NOTICE_PART_MAX];
+	size_t title_len, body_len;
+};
 
 struct emulator {
 	struct emulator_ops ops;
@@ -62,11 +78,14 @@ struct emulator {
 	uint32_t glyph_code;      /* and what it is now, with its marks */
 	unsigned fill_left;       /* glyphs that short sequences may still draw, see sequences.c */
 
-	unsigned modes; /* enum term_mode and enum state_mode */
+	unsigned modes;            /* enum term_mode and enum state_mode */
+	struct keys_stack keys[2]; /* primary, alternate */
 	uint8_t cursor_shape;
 	uint64_t hold_since_ms; /* 0: no frame is being held */
 	uint32_t default_fg, default_bg;
 	uint32_t bells;
+	unsigned events_left; /* that may still be told of in this write */
+	struct notice notice;
 	char title[TERM_TITLE_MAX + 1];
 	uint64_t title_stamp;
 	char title_stack[TITLE_STACK][TERM_TITLE_MAX + 1];
@@ -92,6 +111,14 @@ extern const struct filter_ops SEQUENCE_OPS;
 void sequences_reset(struct emulator *e, unsigned keep);
 void sequences_move_cursor(struct emulator *e, int row, int col);
 void sequences_report_colours(struct emulator *e);
+/* Another screen is shown, or its stack changed. */
+void sequences_keys_changed(struct emulator *e);
+
+/* notices.c: what comes after the number of an OSC 9, 99, 133 and 777. They may write to the text. */
+void notices_osc9(struct emulator *e, char *text, bool bel);
+void notices_osc99(struct emulator *e, char *text, bool bel);
+void notices_osc133(struct emulator *e, char *text, bool bel);
+void notices_osc777(struct emulator *e, char *text, bool bel);
 
 /* strings.c: OSC and DCS. */
 void strings_handle(struct emulator *e, enum filter_string kind, const uint8_t *bytes, size_t len, bool bel);

@@ -1,5 +1,5 @@
-/* OSC and DCS: titles, the colour questions that programs ask at their start, and DECRQSS. Everything else is dropped, on
- * purpose: clipboard (52) and hyperlinks (8) of a guest must not reach the operator. */
+/* OSC and DCS: titles, the colour questions that programs ask at their start, notices, and DECRQSS. Everything else is dropped,
+ * on purpose: the operator's clipboard (52) is none of a guest's business. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,11 @@
 
 #define TITLE_BYTES_MAX 1024 /* a longer one is nonsense and is dropped */
 
-static void set_title(struct emulator *e, const char *text)
+static void set_title(struct emulator *e, char *text, bool bel)
 {
 	char title[TERM_TITLE_MAX + 1];
 	size_t len = strlen(text);
+	(void)bel;
 	if (len > TITLE_BYTES_MAX)
 		return;
 	utf8_printable(title, sizeof(title), text, len);
@@ -40,23 +41,42 @@ static void query_palette(struct emulator *e, char *text, bool bel)
 	reply_colour(e, what, colour_palette_rgb((uint8_t)index), bel);
 }
 
+static void query_foreground(struct emulator *e, char *text, bool bel)
+{
+	if (strcmp(text, "?") == 0)
+		reply_colour(e, "10", e->default_fg, bel);
+}
+
+static void query_background(struct emulator *e, char *text, bool bel)
+{
+	if (strcmp(text, "?") == 0)
+		reply_colour(e, "11", e->default_bg, bel);
+}
+
+static void query_cursor(struct emulator *e, char *text, bool bel)
+{
+	if (strcmp(text, "?") == 0)
+		reply_colour(e, "12", e->default_fg, bel);
+}
+
+static const struct {
+	const char *number;
+	void (*handle)(struct emulator *e, char *text, bool bel); /* `text`: what comes after the number */
+} OSCS[] = {
+    {"0", set_title},         {"2", set_title},         {"4", query_palette}, {"9", notices_osc9},
+    {"10", query_foreground}, {"11", query_background}, {"12", query_cursor}, {"99", notices_osc99},
+    {"133", notices_osc133},  {"777", notices_osc777},
+};
+
 static void handle_osc(struct emulator *e, char *text, bool bel)
 {
 	char *rest = strchr(text, ';');
 	if (rest == NULL)
 		return;
 	*rest++ = '\0';
-	bool query = strcmp(rest, "?") == 0;
-	if (strcmp(text, "0") == 0 || strcmp(text, "2") == 0)
-		set_title(e, rest);
-	else if (strcmp(text, "4") == 0)
-		query_palette(e, rest, bel);
-	else if (strcmp(text, "10") == 0 && query)
-		reply_colour(e, "10", e->default_fg, bel);
-	else if (strcmp(text, "11") == 0 && query)
-		reply_colour(e, "11", e->default_bg, bel);
-	else if (strcmp(text, "12") == 0 && query)
-		reply_colour(e, "12", e->default_fg, bel);
+	for (size_t i = 0; i < ARRAY_LEN(OSCS); i++)
+		if (strcmp(text, OSCS[i].number) == 0)
+			OSCS[i].handle(e, rest, bel);
 }
 
 /* DECRQSS: how is this set now? Answered for the style of the pen and the shape of the cursor, refused for the rest. */

@@ -199,17 +199,23 @@ size_t utf8_decode(const uint8_t *bytes, size_t len, uint32_t *cp)
 size_t utf8_printable(char *out, size_t size, const char *bytes, size_t len)
 {
 	size_t used = 0, n;
+	bool gap = false;
 	for (size_t i = 0; i < len; i += n) {
 		uint32_t cp;
 		char utf8[4];
 		n = utf8_decode((const uint8_t *)bytes + i, len - i, &cp);
 		if (n == 0)
 			break;
-		if (!codepoint_is_base(cp) && !codepoint_is_mark(cp))
+		gap = gap || cp < 0x20;
+		/* A mark at the start would join what stands before the text. */
+		if (!codepoint_is_base(cp) && (!codepoint_is_mark(cp) || used == 0))
 			continue;
-		size_t more = utf8_encode(cp, utf8);
-		if (used + more >= size)
+		size_t blank = gap && used > 0 ? 1 : 0, more = utf8_encode(cp, utf8);
+		if (used + blank + more >= size)
 			break;
+		if (blank > 0)
+			out[used++] = ' ';
+		gap = false;
 		memcpy(out + used, utf8, more);
 		used += more;
 	}

@@ -22,8 +22,8 @@ size_t utf8_encode(uint32_t cp, char out[4]);
 /* One code point from `len` > 0 bytes: returns its length and sets *cp; 0 when the bytes are a valid but unfinished
  * start (at most 3 bytes); a broken byte gives length 1 and U+FFFD. */
 size_t utf8_decode(const uint8_t *bytes, size_t len, uint32_t *cp);
-/* The printable characters of these bytes (bases and marks), as a text with its NUL that ends with a whole one and fits into
- * `size`. Returns its length. */
+/* The printable characters of these bytes (bases and marks), a blank for a run of controls between them, as a text with its NUL
+ * that ends with a whole one and fits into `size`. Returns its length. */
 size_t utf8_printable(char *out, size_t size, const char *bytes, size_t len);
 
 #endif

@@ -13,10 +13,24 @@ static void on_reply(void *arg, const uint8_t *bytes, size_t len)
 	buf_put(&t->replies, bytes, len);
 }
 
+static void on_event(void *arg, const struct emulator_event *ev)
+{
+	static const char *const NAMES[] = {"bell",   "title",   "notice", "progress",
+	                                    "prompt", "command", "done"};
+	struct term_test *t = arg;
+	str_appendf(&t->events, "%s%s", t->events.len > 0 ? "|" : "", NAMES[ev->kind]);
+	if (ev->kind == EMULATOR_TITLE || ev->kind == EMULATOR_NOTICE)
+		str_appendf(&t->events, " %s", ev->text);
+	if (ev->kind == EMULATOR_PROGRESS || ev->kind == EMULATOR_COMMAND_DONE)
+		str_appendf(&t->events, " %d", ev->value);
+	if (ev->kind == EMULATOR_PROGRESS)
+		str_appendf(&t->events, " %d", ev->percent);
+}
+
 void term_test_init(struct term_test *t, unsigned rows, unsigned cols)
 {
-	static const struct emulator_ops OPS = {.write_reply = on_reply};
-	*t = (struct term_test){.text = STR_INIT(1 << 20)};
+	static const struct emulator_ops OPS = {.write_reply = on_reply, .on_event = on_event};
+	*t = (struct term_test){.text = STR_INIT(1 << 20), .events = STR_INIT(1 << 20)};
 	buf_init(&t->replies, 1 << 20);
 	t->e = emulator_create(rows, cols, &OPS, t);
 	screen_init(&t->screen, 1, 2);
@@ -28,6 +42,7 @@ void term_test_finish(struct term_test *t)
 	screen_finish(&t->screen);
 	buf_finish(&t->replies);
 	str_finish(&t->text);
+	str_finish(&t->events);
 }
 
 void term_test_write(struct term_test *t, const char *bytes)
@@ -100,6 +115,14 @@ const char *term_test_replies(struct term_test *t)
 	buf_clear(&t->replies);
 	str_clear(&t->text);
 	str_append(&t->text, text);
+	return t->text.s;
+}
+
+const char *term_test_events(struct term_test *t)
+{
+	str_clear(&t->text);
+	str_append(&t->text, t->events.s);
+	str_clear(&t->events);
 	return t->text.s;
 }
 

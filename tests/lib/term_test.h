@@ -14,6 +14,7 @@ struct term_test {
 	struct screen screen; /* kept up to date through snapshots by term_test_sync */
 	struct snapshot_cursor cursor;
 	struct str text;
+	struct str events;
 };
 
 void term_test_init(struct term_test *t, unsigned rows, unsigned cols);
@@ -28,6 +29,8 @@ const char *term_test_row(struct term_test *t, unsigned row);
 const char *term_test_rows(struct term_test *t);
 /* Replies since the last call, controls escaped. */
 const char *term_test_replies(struct term_test *t);
+/* Events since the last call, joined by '|': bell, title TEXT, notice TEXT, progress STATE PERCENT, prompt, command, done STATUS. */
+const char *term_test_events(struct term_test *t);
 struct cell term_test_cell(struct term_test *t, unsigned row, unsigned col);
 
 /* Aborts unless both screens show the same cells, cursor, modes and title. */

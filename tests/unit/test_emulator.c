@@ -167,7 +167,7 @@ static const struct {
      "EEEEEEEEEEEEEEEEEEEE|EEEEEEEEEEEEEEEEEEEE|EEEEEEEEEEEEEEEEEEEE|"
      "EEEEEEEEEEEEEEEEEEEE"},
     {"strings are not text", "a\x1b_Gi=1\x1b\\b\x1bP1;2q\x1b\\c\x1b]52;c;QUJD\ad", "abcd"},
-    {"kitty keyboard queries are ignored", "\x1b[?u\x1b[>1u\x1b[<u\x1b[=1ux", "x"},
+    {"kitty keyboard sequences draw nothing", "\x1b[?u\x1b[>1u\x1b[<u\x1b[=1ux", "x"},
     {"modifyOtherKeys is no colour", "\x1b[>4;2mx", "x"},
     {"a zero width joiner joins nothing", "\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"},
 };
