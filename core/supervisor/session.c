@@ -1,4 +1,5 @@
 #include "core/supervisor/session_internal.h"
+#include "core/supervisor/vitals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,7 @@ static bool on_status(struct session *s, const struct frame *f, struct err *e)
 		return err_set(e, ERR_PROTOCOL, "one watching status request is enough");
 	if (m.watch) {
 		s->watching = true;
+		vitals_watch(s->host->vitals, true);
 		s->watch_id = f->id;
 	}
 	put_status(s, f->id);
@@ -309,6 +311,8 @@ static void let_go(struct session *s)
 	session_execs_close(s);
 	session_terms_close(s);
 	session_asks_close(s);
+	if (s->watching)
+		vitals_watch(s->host->vitals, false);
 	board_unwatch(&s->watch);
 	timer_close(s->timer);
 	hangup_close(s->hangup);

@@ -23,6 +23,7 @@ struct live_policy;
 struct loop;
 struct session;
 struct terminals;
+struct vitals;
 
 #define SESSION_HELLO_MS 10000
 
@@ -33,6 +34,7 @@ struct session_host {
 	struct health *health;
 	struct live_policy *policy;
 	struct terminals *terminals;
+	struct vitals *vitals; /* NULL: nobody asks how the guest is */
 	const char *vsock_path;
 	void (*on_stop)(void *arg, uint32_t grace_ms); /* the board tells when it has stopped */
 	void (*on_kill)(void *arg);

@@ -24,6 +24,7 @@
 #include "core/supervisor/setup.h"
 #include "core/supervisor/supervisor_internal.h"
 #include "core/supervisor/terminals.h"
+#include "core/supervisor/vitals.h"
 #include "core/vm/store.h"
 
 /* ---- status ---- */
@@ -131,6 +132,7 @@ static void finish(struct supervisor *s)
 	terminals_destroy(s->terminals);
 	live_policy_destroy(s->policy);
 	lookout_destroy(s->lookout);
+	vitals_destroy(s->vitals);
 	health_destroy(s->health);
 	audit_count_close(s->audit);
 	helpers_close(s);
@@ -332,6 +334,7 @@ static void make_parts(struct supervisor *s)
 	s->gone = timer_create_on(s->loop, on_gone_timer, s);
 	s->board = make_board(s);
 	s->health = health_create(s->loop, s->board, s->places->vsock, s->places->vsock_egress);
+	s->vitals = vitals_create(s->loop, s->board, s->places->vsock);
 	s->policy = live_policy_create(s->loop, s->places->policy, helpers_reload_policy, s);
 	s->lookout = lookout_create(s->loop, s->board);
 	s->terminals = terminals_create(s->loop, s->board, s->places->vsock, &LOOKOUT_TERMINALS, s->lookout);
@@ -341,6 +344,7 @@ static void make_parts(struct supervisor *s)
 	    .health = s->health,
 	    .policy = s->policy,
 	    .terminals = s->terminals,
+	    .vitals = s->vitals,
 	    .vsock_path = s->places->vsock,
 	    .on_stop = on_stop,
 	    .on_kill = on_kill,
@@ -360,6 +364,7 @@ static void give_up(struct supervisor *s)
 	terminals_destroy(s->terminals);
 	live_policy_destroy(s->policy);
 	lookout_destroy(s->lookout);
+	vitals_destroy(s->vitals);
 	health_destroy(s->health);
 	timer_close(s->gone);
 	board_destroy(s->board);

@@ -25,6 +25,7 @@ struct supervisor {
 
 	struct board *board;
 	struct health *health;
+	struct vitals *vitals;
 	struct live_policy *policy;
 	struct terminals *terminals;
 	struct lookout *lookout;

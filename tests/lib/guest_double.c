@@ -43,7 +43,7 @@ struct guest_double {
 	struct buf typed, typed_told;
 	char env[400];
 	unsigned resizes, rows, cols;
-	unsigned signum;
+	unsigned signum, pings;
 	bool shut_down;
 };
 
@@ -164,10 +164,13 @@ static void on_spawn(struct caller *c, const struct frame *f)
 
 static void on_ping(struct caller *c, const struct frame *f)
 {
+	c->owner->pings++;
 	struct wire_agent_pong m = {.relay_listening = c->owner->manners != GUEST_EGRESS_BROKEN,
 	                            .vsock_reachable = 1,
 	                            .lo_up = 1,
-	                            .uptime_ms = 1234};
+	                            .uptime_ms = 1234,
+	                            .mem_total_kib = 480 << 10,
+	                            .mem_available_kib = 400 << 10};
 	wire_put_agent_pong(&c->out, c->owner->manners == GUEST_WRONG_ID ? f->id + 1 : f->id, &m);
 	flush(c);
 }
@@ -436,6 +439,11 @@ unsigned guest_double_resizes(const struct guest_double *g, unsigned *rows, unsi
 unsigned guest_double_signal(const struct guest_double *g)
 {
 	return g->signum;
+}
+
+unsigned guest_double_pings(const struct guest_double *g)
+{
+	return g->pings;
 }
 
 bool guest_double_was_shut_down(const struct guest_double *g)

@@ -52,6 +52,7 @@ guest_double_env(const struct guest_double *g); /* of the last program: NAME=VAL
 unsigned guest_double_resizes(const struct guest_double *g, unsigned *rows,
                               unsigned *cols);              /* how many; the last one */
 unsigned guest_double_signal(const struct guest_double *g); /* the last one */
+unsigned guest_double_pings(const struct guest_double *g);  /* how many were answered */
 bool guest_double_was_shut_down(const struct guest_double *g);
 
 #endif
