@@ -135,7 +135,7 @@ static bool cell_is_torn(const struct cell *cells, size_t i, size_t used)
 void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters)
 {
 	struct cell style = {0};
-	while (used > 0 && cell_is_blank(&cells[used - 1]))
+	while (used > 0 && cells[used - 1].code == 0 && cell_is_blank(&cells[used - 1]))
 		used--;
 	for (size_t i = 0; i < used;) {
 		put_style(out, &style, &cells[i]);

@@ -21,8 +21,8 @@
 
 #define PACK_ROW_MAX ((size_t)TERM_COLS_MAX * 48)
 
-/* Appends the first `used` cells; blank ones at the end are left out. A wide cell without its tail (cut by a narrower
- * screen) becomes blank. */
+/* Appends the first `used` cells; those at the end that nothing was written to are left out (a written space stays: the next row
+ * may go on after it). A wide cell without its tail (cut by a narrower screen) becomes blank. */
 void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters);
 /* Writes at most `most` cells; their number goes to *used. False unless the bytes are exactly such a row: known operations,
  * printable characters, valid colours and attributes, no more than `most` columns. */
