@@ -143,20 +143,24 @@ static bool same_folder(const struct folder *a, const struct folder *b)
 	return a->inode == b->inode && a->born_s == b->born_s && a->born_ns == b->born_ns;
 }
 
-static struct source *find_source(const struct feed *f, const char *vm, const struct folder *folder)
+static struct source *find_source(const struct feed *f, const char *vm)
 {
 	for (size_t i = 0; i < f->source_count; i++) {
-		if (same_folder(&f->sources[i]->folder, folder) && strcmp(f->sources[i]->vm, vm) == 0)
+		if (strcmp(f->sources[i]->vm, vm) == 0)
 			return f->sources[i];
 	}
 	return NULL;
 }
 
-static void source_destroy(struct source *s)
+static void drop_source(struct feed *f, struct source *s)
 {
+	size_t i = 0;
+	while (f->sources[i] != s)
+		i++;
+	memmove(f->sources + i, f->sources + i + 1, (--f->source_count - i) * sizeof(struct source *));
 	follow_close(s->follow);
-	feed_store_leave(s->feed->store, &s->owned);
-	changed(s->feed);
+	feed_store_leave(f->store, &s->owned);
+	changed(f);
 	free(s);
 }
 
@@ -184,7 +188,11 @@ void feed_add(struct feed *f, const char *vm)
 	char *dir FREE_ON_EXIT = paths_vm_state(vm);
 	if (!folder_of(dir, &folder))
 		return;
-	struct source *s = find_source(f, vm, &folder);
+	struct source *s = find_source(f, vm);
+	if (s && !same_folder(&s->folder, &folder)) {
+		drop_source(f, s);
+		s = NULL;
+	}
 	if (s)
 		s->wanted = true;
 	else
@@ -197,16 +205,10 @@ void feed_sync(struct feed *f, const struct fleet *fleet)
 		f->sources[i]->wanted = false;
 	for (size_t i = 0; i < fleet_count(fleet); i++)
 		feed_add(f, fleet_at(fleet, i)->status.name);
-	size_t kept = 0;
-	for (size_t i = 0; i < f->source_count; i++) {
-		struct source *s = f->sources[i];
-		if (s->wanted) {
-			f->sources[kept++] = s;
-			continue;
-		}
-		source_destroy(s);
+	for (size_t i = f->source_count; i > 0; i--) {
+		if (!f->sources[i - 1]->wanted)
+			drop_source(f, f->sources[i - 1]);
 	}
-	f->source_count = kept;
 }
 
 /* ---- life ---- */
@@ -227,8 +229,8 @@ void feed_close(struct feed *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->source_count; i++)
-		source_destroy(f->sources[i]);
+	while (f->source_count > 0)
+		drop_source(f, f->sources[f->source_count - 1]);
 	timer_close(f->change);
 	feed_store_destroy(f->store);
 	free(f->sources);

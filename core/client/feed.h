@@ -72,7 +72,7 @@ void feed_look(struct feed *f, struct feed_list *out);
 /* Follows exactly the VMs that `fleet` shows now; others are forgotten, with their entries. Call it when the fleet
  * changes; cheap when nothing did. */
 void feed_sync(struct feed *f, const struct fleet *fleet);
-/* Follows one more VM, without a fleet. */
+/* Follows one more VM, without a fleet. One that was removed and made again under this name begins anew. */
 void feed_add(struct feed *f, const char *vm);
 
 #endif

@@ -128,6 +128,30 @@ static void a_count_outlives_its_entries(void **state)
 	finish(&s);
 }
 
+/* With one place there is one bucket: only the texts tell refusals apart. */
+static void what_differs_is_not_folded(void **state)
+{
+	(void)state;
+	struct scene s;
+	struct feed_list list;
+	begin(&s, 1);
+	deny(&s, 0, "a");
+	deny(&s, 0, "a");
+	feed_store_look(s.store, &list);
+	assert_int_equal(list.denials[0]->count, 2);
+	add(&s, 0, 0, FEED_DENY, "a", "another reason");
+	feed_store_look(s.store, &list);
+	assert_int_equal(list.denials[0]->count, 1);
+	add(&s, 1, 0, FEED_DENY, "a", "another reason");
+	feed_store_look(s.store, &list);
+	assert_int_equal(list.denials[0]->count, 1);
+	add(&s, 1, 0, FEED_DENY, "b", "another reason");
+	feed_store_look(s.store, &list);
+	assert_int_equal(list.denials[0]->count, 1);
+	assert_int_equal(list.denial_count, 1);
+	finish(&s);
+}
+
 static void a_flood_pushes_out_only_its_own(void **state)
 {
 	(void)state;
@@ -562,6 +586,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(equal_refusals_fold),
 	    cmocka_unit_test(a_count_outlives_its_entries),
+	    cmocka_unit_test(what_differs_is_not_folded),
 	    cmocka_unit_test(a_flood_pushes_out_only_its_own),
 	    cmocka_unit_test(a_vm_that_leaves_takes_its_rows),
 	    cmocka_unit_test(nothing_moves_under_the_cursor),
