@@ -8,6 +8,7 @@
 #include "core/base/fd.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
+#include "core/egress/change.h"
 #include "core/loop/listener.h"
 #include "core/loop/loop.h"
 #include "proxy/conn.h"
@@ -99,10 +100,15 @@ bool server_reload(struct server *s)
 {
 	struct err e = ERR_INIT;
 	struct audit_record r = {.event = AUDIT_POLICY};
-	char line[640];
-	bool ok = policy_load(&s->g.policy, s->options.policy, &e);
-	r.rules = s->g.policy.count;
+	struct policy now;
+	char line[640], change[AUDIT_DETAIL_MAX + 1];
+	policy_init(&now);
+	bool ok = policy_load(&now, s->options.policy, &e);
 	if (ok) {
+		policy_describe_change(&s->g.policy, &now, change, sizeof(change));
+		audit_set_detail(&r, change);
+		policy_finish(&s->g.policy);
+		s->g.policy = now;
 		snprintf(line, sizeof(line), "policy ok %zu\n", s->g.policy.count);
 	} else {
 		r.why = AUDIT_POLICY_BAD;
@@ -110,6 +116,7 @@ bool server_reload(struct server *s)
 		snprintf(line, sizeof(line), "policy error %s\n", e.msg);
 		log_error("%s; the old policy stays", e.msg);
 	}
+	r.rules = s->g.policy.count;
 	journal_write_soon(s->g.journal, &r);
 	notify(s, line);
 	return ok;

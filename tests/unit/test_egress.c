@@ -6,6 +6,7 @@
 
 #include "core/base/mem.h"
 #include "core/egress/host.h"
+#include "core/egress/change.h"
 #include "core/egress/narrow.h"
 #include "core/egress/policy.h"
 #include "core/egress/rule.h"
@@ -449,6 +450,38 @@ static void a_policy_has_a_maximum(void **state)
 	policy_finish(&p);
 }
 
+static void a_change_is_told_by_its_rules(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *was, *now, *text;
+	} CASES[] = {
+	    {"", "", ""},
+	    {"allow a.test\n", "allow a.test\n", ""},
+	    {"allow a.test\n", "allow a.test\nallow *.b.test:8443\n", "added allow *.b.test:8443"},
+	    {"allow a.test\nallow b.test\n", "allow b.test\n", "removed allow a.test:443"},
+	    {"deny a.test\nallow c.test\n", "allow c.test\nallow a.test\n",
+	     "added allow a.test:443, removed deny a.test"},
+	    {"allow a.test\nallow b.test\n", "allow b.test\nallow a.test\n", ""}, /* only the order */
+	    {"", "allow a.test\nallow b.test\nallow c.test\nallow d.test\nallow e.test\n",
+	     "added allow a.test:443, added allow b.test:443, and 3 more"},
+	    {"allow a-name-that-has-no-room-in-here-at-all.because-it-is-far-too-long.test\n", "", "1 more"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+		struct policy was, now;
+		struct err e = ERR_INIT;
+		char text[80];
+		policy_init(&was);
+		policy_init(&now);
+		assert_true(policy_parse(&was, "was", CASES[i].was, strlen(CASES[i].was), &e));
+		assert_true(policy_parse(&now, "now", CASES[i].now, strlen(CASES[i].now), &e));
+		policy_describe_change(&was, &now, text, sizeof(text));
+		assert_string_equal(text, CASES[i].text);
+		policy_finish(&was);
+		policy_finish(&now);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +498,7 @@ int main(void)
 	    cmocka_unit_test(a_rule_with_a_time_counts_until_then),
 	    cmocka_unit_test(the_longer_life_wins),
 	    cmocka_unit_test(the_narrowest_rule_is_one_that_helps),
+	    cmocka_unit_test(a_change_is_told_by_its_rules),
 	    cmocka_unit_test(a_policy_has_a_maximum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,6 +322,8 @@ static void a_reload_decides_on_what_comes_next(void **state)
 	close(fd);
 	close(far);
 	read_audit(b);
+	assert_string_equal(b->records[2].detail, "added deny up.test, removed allow up.test:443");
+	assert_string_equal(b->records[4].detail, "added allow up.test:443, removed deny up.test");
 	assert_int_equal(b->records[5].why, AUDIT_POLICY_BAD);
 	assert_non_null(strstr(b->records[5].detail, ":2: "));
 	TEAR_DOWN(b, AUDIT_START, AUDIT_OPEN, AUDIT_POLICY, AUDIT_DENY, AUDIT_POLICY, AUDIT_POLICY,
