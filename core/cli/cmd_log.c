@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/audit/reader.h"
-#include "core/base/clock.h"
 #include "core/base/escape.h"
 #include "core/base/mem.h"
 #include "core/cli/cli.h"
@@ -48,7 +47,6 @@ struct view {
 	size_t keep;
 	struct kept *kept; /* owned; a ring once it is full */
 	size_t count, arrivals;
-	int64_t now_ms;
 	bool broken; /* nobody reads our output */
 };
 
@@ -100,13 +98,13 @@ static void target_of(const struct audit_record *r, char *out, size_t size)
 static char *format_record(const struct view *v, const char *vm, const struct audit_record *r)
 {
 	char when[FORMAT_SIZE], target[600], text[600];
-	format_time(when, r->t_ms, v->now_ms);
+	format_moment(when, r->t_ms);
 	target_of(r, target, sizeof(target));
 	describe(r, text, sizeof(text));
 	const char *event = r->event == AUDIT_DENY ? "DENIED" : audit_event_name(r->event);
 	if (v->several)
-		return mem_printf("%s  %-12s  %-9s  %-34s  %s", when, vm, event, target, text);
-	return mem_printf("%s  %-9s  %-34s  %s", when, event, target, text);
+		return mem_printf("%s  %-12s  %-9s  %-30s  %s", when, vm, event, target, text);
+	return mem_printf("%s  %-9s  %-30s  %s", when, event, target, text);
 }
 
 /* ---- collecting ---- */
@@ -214,7 +212,6 @@ static bool open_source(struct cli *cli, struct view *v, struct source *s, const
 static int show(struct cli *cli, struct view *v, const char *const *vms, size_t count, uint64_t lines)
 {
 	struct err e = ERR_INIT;
-	v->now_ms = clock_wall_ms();
 	v->several = count > 1;
 	v->streaming = v->console || (count == 1 && lines == KEEP_MOST);
 	v->keep = count > 1 ? KEEP_MOST : (size_t)lines;

@@ -58,6 +58,14 @@ void format_time(char *out, int64_t wall_ms, int64_t now_ms)
 	strftime(out, FORMAT_SIZE, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &when);
 }
 
+void format_moment(char *out, int64_t wall_ms)
+{
+	time_t t = (time_t)(wall_ms / 1000);
+	struct tm when;
+	if (!localtime_r(&t, &when) || strftime(out, FORMAT_SIZE, "%Y-%m-%d %H:%M:%S", &when) == 0)
+		snprintf(out, FORMAT_SIZE, "?");
+}
+
 void format_print_json(cJSON *json)
 {
 	char *text = cJSON_Print(json);

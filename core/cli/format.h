@@ -17,6 +17,8 @@ void format_bytes(char *out, uint64_t bytes);
 void format_seconds(char *out, uint64_t ms);
 /* "21:13:58" of local time when it is today, else "2026-11-29 21:13:58". */
 void format_time(char *out, int64_t wall_ms, int64_t now_ms);
+/* "2026-11-29 21:13:58" of local time, on any day. */
+void format_moment(char *out, int64_t wall_ms);
 
 /* Prints it with a line feed and frees it. */
 void format_print_json(cJSON *json);

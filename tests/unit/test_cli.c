@@ -179,6 +179,8 @@ static void numbers_read_well(void **state)
 	assert_string_equal(out, "21:14:02");
 	format_time(out, 1796073242123, 1796073242123 + 86400000);
 	assert_string_equal(out, "2026-11-30 21:14:02");
+	format_moment(out, 1796073242123);
+	assert_string_equal(out, "2026-11-30 21:14:02");
 }
 
 static void ends_become_exit_codes(void **state)
