@@ -102,10 +102,13 @@ static void describe(const struct audit_record *r, struct feed_entry *out)
 		escape_text(out->target, sizeof(out->target), r->raw, MIN(r->raw_len, sizeof(r->raw)));
 	}
 	escape_text(out->rule, sizeof(out->rule), r->rule, strlen(r->rule));
-	if (r->why != AUDIT_WHY_NONE)
-		snprintf(out->why, sizeof(out->why), "%s", audit_why_text(r->why));
-	else if (out->event == FEED_OTHER)
-		snprintf(out->why, sizeof(out->why), "%s", audit_event_name(r->event));
+	char detail[2 * AUDIT_DETAIL_MAX] = "";
+	if (out->event != FEED_DENY) /* a detail that differs each time would keep refusals from being one */
+		escape_text(detail, sizeof(detail), r->detail, strlen(r->detail));
+	const char *why = r->why != AUDIT_WHY_NONE   ? audit_why_text(r->why)
+	                  : out->event == FEED_OTHER ? audit_event_name(r->event)
+	                                             : "";
+	snprintf(out->why, sizeof(out->why), "%s%s%s", why, why[0] && detail[0] ? ": " : "", detail);
 }
 
 /* ---- sources ---- */

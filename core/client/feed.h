@@ -33,7 +33,7 @@ struct feed_entry {
 	int64_t time_ms; /* wall clock */
 	enum feed_event event;
 	char target[320];  /* "host:port", or the raw request target when it could not be read */
-	char why[80];      /* "no rule allows it", ... */
+	char why[240];     /* "no rule allows it", ... */
 	char rule[352];    /* canonical text of the rule that decided; "" when there was none */
 	uint64_t up, down; /* bytes, of FEED_CLOSE */
 	uint64_t ms;       /* how long the tunnel was open, of FEED_CLOSE */

@@ -121,6 +121,7 @@ static void records_become_entries(void **state)
 	snprintf(r.rule, sizeof(r.rule), "deny *.example");
 	append(s, "alpha", &r, 1);
 	r = (struct audit_record){.seq = 3, .t_ms = 3000, .event = AUDIT_POLICY, .rules = 3};
+	audit_set_detail(&r, "added allow a.example:443");
 	append(s, "alpha", &r, 1);
 	s->feed = feed_open(s->loop, 10, 10, on_change, s);
 	feed_add(s->feed, "alpha");
@@ -133,7 +134,7 @@ static void records_become_entries(void **state)
 	assert_string_equal(list.entries[1]->target, "bad.example:22");
 	assert_string_equal(list.entries[1]->rule, "deny *.example");
 	assert_int_equal(list.entries[2]->event, FEED_OTHER);
-	assert_string_equal(list.entries[2]->why, "policy");
+	assert_string_equal(list.entries[2]->why, "policy: added allow a.example:443");
 	assert_int_equal(list.denial_count, 1);
 	assert_string_equal(list.denials[0]->newest.target, "bad.example:22");
 	uint64_t generation = list.generation;
