@@ -69,6 +69,8 @@ struct cell {
 	uint16_t link : 14; /* 0: none, else the number of a hyperlink in the table of the clusters */
 };
 
+#define CELL_LINK_MASK 0x3fff
+
 #define CELL_CLUSTER       0x80000000u
 #define CELL_IS_CLUSTER(c) (((c)&CELL_CLUSTER) != 0)
 

@@ -12,6 +12,7 @@ void clusters_finish(struct clusters *t)
 {
 	free(t->items);
 	free(t->slots);
+	links_finish(&t->links);
 	*t = (struct clusters){0};
 }
 
@@ -20,11 +21,19 @@ void clusters_clear(struct clusters *t)
 	t->count = 0;
 	if (t->slots != NULL)
 		memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
+	links_clear(&t->links);
 }
 
 size_t clusters_memory(const struct clusters *t)
 {
-	return t->slot_count * sizeof(*t->slots) + t->slot_count / 2 * sizeof(*t->items);
+	return t->slot_count * sizeof(*t->slots) + t->slot_count / 2 * sizeof(*t->items) +
+	       links_memory(&t->links);
+}
+
+bool clusters_are_crowded(const struct clusters *t)
+{
+	return t->count > CLUSTERS_MOST / 2 || t->links.count > LINKS_MOST / 2 ||
+	       t->links.bytes > LINKS_BYTES_MAX / 2;
 }
 
 static uint32_t cluster_hash(const struct cluster *c)
@@ -90,9 +99,17 @@ size_t clusters_get(const struct clusters *t, uint32_t code, uint32_t out[CLUSTE
 	return n;
 }
 
+const char *clusters_link(const struct clusters *t, unsigned link)
+{
+	const struct link *l = links_get(&t->links, link);
+	return l != NULL ? l->uri : NULL;
+}
+
 struct cell clusters_copy_cell(struct clusters *to, const struct clusters *from, const struct cell *c)
 {
 	struct cell copy = *c;
+	if (c->link != 0)
+		copy.link = links_copy(&to->links, &from->links, c->link) & CELL_LINK_MASK;
 	if (!CELL_IS_CLUSTER(c->code))
 		return copy;
 	uint32_t chars[CLUSTER_MAX];

@@ -4,7 +4,7 @@
 
 #include "core/term/unicode.h"
 
-enum op { OP_FG = 1, OP_BG, OP_UL, OP_ATTRS, OP_TEXT, OP_WIDE, OP_BLANK, OP_REPEAT, OP_CLUSTER };
+enum op { OP_FG = 1, OP_BG, OP_UL, OP_ATTRS, OP_TEXT, OP_WIDE, OP_BLANK, OP_REPEAT, OP_CLUSTER, OP_LINK };
 
 #define REPEAT_LEAST 6 /* shorter repeats are cheaper as text */
 
@@ -26,17 +26,39 @@ static void put_style(struct buf *out, struct cell *style, const struct cell *c)
 		buf_put_u8(out, OP_ATTRS);
 		buf_put_u16(out, c->attrs);
 	}
+	unsigned link = style->link;
 	*style = *c;
+	style->link = link & CELL_LINK_MASK;
 }
 
-/* Length of the run of cells from `c` that one operation can hold: same style, same kind. */
+/* `room`: what links of this row may still cost. The end of one is always affordable. */
+static void put_link(struct buf *out, struct cell *style, const struct cell *c, const struct links *links,
+                     size_t *room)
+{
+	const size_t end_cost = 7;
+	const struct link *l = links_get(links, c->link);
+	if (l != NULL && l->len + 2 * end_cost > *room)
+		l = NULL;
+	if (l == NULL && style->link == 0)
+		return;
+	buf_put_u8(out, OP_LINK);
+	buf_put_u32(out, l != NULL ? l->id : 0);
+	buf_put_u16(out, (uint16_t)(l != NULL ? l->len : 0));
+	if (l != NULL)
+		buf_put(out, l->uri, l->len);
+	*room -= end_cost + (l != NULL ? l->len : 0);
+	style->link = l != NULL ? c->link : 0;
+}
+
+/* Length of the run of cells from `c` that one operation can hold: same style, same link, same kind. */
 static size_t run_length(const struct cell *c, size_t left)
 {
 	size_t n = 1, step = c->width == CELL_WIDE ? 2 : 1;
 	bool blank = c->code == 0;
 	for (n = step; n < left; n += step)
 		if (c[n].width != c->width || (c[n].code == 0) != blank || CELL_IS_CLUSTER(c[n].code) ||
-		    !cell_same_style(c, &c[n]) || (step == 2 && c[n + 1].width != CELL_TAIL))
+		    !cell_same_style(c, &c[n]) || c[n].link != c->link ||
+		    (step == 2 && c[n + 1].width != CELL_TAIL))
 			break;
 	return n;
 }
@@ -135,10 +157,13 @@ static bool cell_is_torn(const struct cell *cells, size_t i, size_t used)
 void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters)
 {
 	struct cell style = {0};
+	size_t link_room = PACK_LINKS_MAX;
 	while (used > 0 && cells[used - 1].code == 0 && cell_is_blank(&cells[used - 1]))
 		used--;
 	for (size_t i = 0; i < used;) {
 		put_style(out, &style, &cells[i]);
+		if (cells[i].link != style.link)
+			put_link(out, &style, &cells[i], &clusters->links, &link_room);
 		if (cell_is_torn(cells, i, used)) {
 			put_count(out, OP_BLANK, 1);
 			i++;
@@ -249,6 +274,21 @@ static bool take_style(struct unpacker *u, uint8_t op)
 	return colour_is_valid(colour);
 }
 
+static bool take_link(struct unpacker *u)
+{
+	uint32_t id = reader_u32(&u->in);
+	struct bytes uri = reader_take(&u->in, reader_u16(&u->in));
+	u->style.link = 0;
+	if (u->in.bad)
+		return false;
+	if (uri.len == 0)
+		return id == 0;
+	if (!link_is_valid((const char *)uri.p, uri.len))
+		return false;
+	u->style.link = links_intern(&u->clusters->links, id, (const char *)uri.p, uri.len) & CELL_LINK_MASK;
+	return true;
+}
+
 bool unpack_row(struct bytes packed, struct cell *out, size_t most, struct clusters *clusters, size_t *used)
 {
 	struct unpacker u = {.out = out, .most = most, .clusters = clusters};
@@ -266,6 +306,7 @@ bool unpack_row(struct bytes packed, struct cell *out, size_t most, struct clust
 		case OP_BLANK: ok = take_repeat(&u, true); break;
 		case OP_REPEAT: ok = take_repeat(&u, false); break;
 		case OP_CLUSTER: ok = take_cluster(&u); break;
+		case OP_LINK: ok = take_link(&u); break;
 		default: ok = false; break;
 		}
 		if (!ok)

@@ -8,7 +8,9 @@
  *   WIDE u16 n, n bytes         wide cells (with their tails), one per code point
  *   BLANK u16 n                 n cells that nothing was written to
  *   REPEAT u16 n, UTF-8         n times the same narrow code point
- *   CLUSTER u8 n|0x80 if wide, UTF-8   one cell of n code points */
+ *   CLUSTER u8 n|0x80 if wide, UTF-8   one cell of n code points
+ *   LINK u32 id, u16 n, n bytes        the hyperlink from here on (links.h); id and n 0: none
+ * Links of a row that need more than PACK_LINKS_MAX bytes are left out. */
 #ifndef CCVM_TERM_PACK_H
 #define CCVM_TERM_PACK_H
 
@@ -19,7 +21,8 @@
 #include "core/term/cells.h"
 #include "core/term/clusters.h"
 
-#define PACK_ROW_MAX ((size_t)TERM_COLS_MAX * 48)
+#define PACK_LINKS_MAX ((size_t)16 * 1024)
+#define PACK_ROW_MAX   ((size_t)TERM_COLS_MAX * 48 + PACK_LINKS_MAX)
 
 /* Appends the first `used` cells; those at the end that nothing was written to are left out (a written space stays: the next row
  * may go on after it). A wide cell without its tail (cut by a narrower screen) becomes blank. */

@@ -30,19 +30,6 @@ static void on_text(void *arg, const uint8_t *bytes, size_t len)
 		text_by_set(e, bytes, len);
 }
 
-static void sweep_clusters(struct emulator *e)
-{
-	struct clusters fresh = {0};
-	for (unsigned i = 0; i < 2; i++)
-		grid_recluster(&e->screens[i], &fresh, &e->clusters);
-	struct cell glyph = {.code = e->glyph_code};
-	e->glyph_code = clusters_copy_cell(&fresh, &e->clusters, &glyph).code;
-	/* When most of them are on the screen, looking again at once would find no more room. */
-	e->sweep_wait = fresh.count > CLUSTERS_MOST / 2 ? CLUSTERS_MOST / 4 : 0;
-	clusters_finish(&e->clusters);
-	e->clusters = fresh;
-}
-
 static void on_mark(void *arg, uint32_t cp)
 {
 	struct emulator *e = arg;
@@ -53,7 +40,7 @@ static void on_mark(void *arg, uint32_t cp)
 	chars[n++] = cp;
 	uint32_t code = clusters_intern(&e->clusters, chars, n);
 	if (code == 0 && e->sweep_wait == 0) {
-		sweep_clusters(e);
+		state_sweep(e);
 		code = clusters_intern(&e->clusters, chars, n);
 	}
 	if (code == 0) {
@@ -125,7 +112,7 @@ void sequences_move_cursor(struct emulator *e, int row, int col)
 }
 
 /* What moves, erases or shifts also takes back that the next glyph wraps. The engine knows that of movements only. */
-static void break_wrap(struct emulator *e)
+void sequences_break_wrap(struct emulator *e)
 {
 	if (state_wrap_pending(e)) {
 		int row, col;
@@ -154,13 +141,7 @@ static void activate_set(struct emulator *e, unsigned g)
 		engine_escape(e->engine, 0, g == 2 ? 'n' : 'o');
 }
 
-static void set_origin(struct emulator *e, bool on)
-{
-	e->modes = on ? e->modes | MODE_ORIGIN : e->modes & ~(unsigned)MODE_ORIGIN;
-	engine_dec_mode(e->engine, 6, on);
-}
-
-static void save_cursor(struct emulator *e)
+void sequences_save_cursor(struct emulator *e)
 {
 	struct saved_cursor *s = &e->saved[e->active];
 	engine_cursor(e->engine, &s->row, &s->col);
@@ -173,11 +154,13 @@ static void save_cursor(struct emulator *e)
 }
 
 /* The saved place may lie outside by now: the engine's CUP stops at the edges. */
-static void restore_cursor(struct emulator *e)
+void sequences_restore_cursor(struct emulator *e)
 {
 	const struct saved_cursor s = e->saved[e->active];
+	unsigned link = e->pen.link; /* is none of its business */
 	e->pen = s.pen;
-	set_origin(e, s.origin);
+	e->pen.link = link & CELL_LINK_MASK;
+	modes_set_origin(e, s.origin);
 	for (unsigned g = 0; g < 4; g++)
 		designate(e, g, s.charsets.set[g]);
 	activate_set(e, s.charsets.active);
@@ -232,206 +215,16 @@ static void full_reset(struct emulator *e)
 	e->wrap_row = NO_WRAP;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------------------------- */
-
-static void set_plain(struct emulator *e, unsigned bits, bool on)
-{
-	e->modes = on ? e->modes | bits : e->modes & ~bits;
-}
-
-static void set_reverse(struct emulator *e, unsigned bits, bool on)
-{
-	set_plain(e, bits, on);
-	state_touch_all(e);
-}
-
-static void set_origin_mode(struct emulator *e, unsigned bits, bool on)
-{
-	(void)bits;
-	set_origin(e, on);
-}
-
-static void set_wrap(struct emulator *e, unsigned bits, bool on)
-{
-	if (!on)
-		break_wrap(e);
-	set_plain(e, bits, on);
-	engine_dec_mode(e->engine, 7, on);
-}
-
-static void set_mouse(struct emulator *e, unsigned bits, bool on)
-{
-	e->modes &= ~(unsigned)(TERM_MOUSE_CLICK | TERM_MOUSE_DRAG | TERM_MOUSE_MOVE);
-	set_plain(e, bits, on);
-}
-
-static void set_alternate(struct emulator *e, unsigned bits, bool on)
-{
-	(void)bits;
-	engine_dec_mode(e->engine, 1047, on);
-}
-
-static void set_saved(struct emulator *e, unsigned bits, bool on)
-{
-	(void)bits;
-	if (on)
-		save_cursor(e);
-	else
-		restore_cursor(e);
-}
-
-/* Leaving an alternate screen that is not shown must not move the cursor to where nobody saved it. */
-static void set_alternate_saved(struct emulator *e, unsigned bits, bool on)
-{
-	if (on) {
-		save_cursor(e);
-		set_alternate(e, bits, true);
-	} else if (e->active == 1) {
-		set_alternate(e, bits, false);
-		restore_cursor(e);
-	}
-}
-
-static void set_insert(struct emulator *e, unsigned bits, bool on)
-{
-	set_plain(e, bits, on);
-	engine_csi(e->engine, on ? 'h' : 'l', 4, -1);
-}
-
-static void set_newline(struct emulator *e, unsigned bits, bool on)
-{
-	set_plain(e, bits, on);
-	engine_csi(e->engine, on ? 'h' : 'l', 20, -1);
-}
-
-struct mode {
-	int number;
-	char leader;
-	unsigned bits; /* that say whether it is set */
-	void (*set)(struct emulator *e, unsigned bits, bool on);
-};
-
-static const struct mode MODES[] = {
-    {1, '?', TERM_APP_CURSOR, set_plain},
-    {5, '?', TERM_REVERSE_VIDEO, set_reverse},
-    {6, '?', MODE_ORIGIN, set_origin_mode},
-    {7, '?', MODE_AUTOWRAP, set_wrap},
-    {12, '?', MODE_CURSOR_BLINK, set_plain},
-    {25, '?', MODE_CURSOR_VISIBLE, set_plain},
-    {47, '?', TERM_ALT_SCREEN, set_alternate},
-    {66, '?', TERM_APP_KEYPAD, set_plain},
-    {1000, '?', TERM_MOUSE_CLICK, set_mouse},
-    {1002, '?', TERM_MOUSE_DRAG, set_mouse},
-    {1003, '?', TERM_MOUSE_MOVE, set_mouse},
-    {1004, '?', TERM_FOCUS_EVENTS, set_plain},
-    {1006, '?', TERM_MOUSE_SGR, set_plain},
-    {1007, '?', MODE_ALT_SCROLL, set_plain},
-    {1047, '?', TERM_ALT_SCREEN, set_alternate},
-    {1048, '?', 0, set_saved},
-    {1049, '?', TERM_ALT_SCREEN, set_alternate_saved},
-    {2004, '?', TERM_BRACKETED_PASTE, set_plain},
-    {2026, '?', MODE_SYNC, set_plain},
-    {2031, '?', MODE_COLOUR_REPORT, set_plain},
-    {4, 0, MODE_INSERT, set_insert},
-    {20, 0, TERM_NEWLINE, set_newline},
-};
-
-static const struct mode *find_mode(char leader, int number)
-{
-	for (size_t i = 0; i < ARRAY_LEN(MODES); i++)
-		if (MODES[i].number == number && MODES[i].leader == leader)
-			return &MODES[i];
-	return NULL;
-}
-
-static void seq_set_modes(struct emulator *e, const struct csi *s)
-{
-	for (unsigned i = 0; i < s->count; i++) {
-		const struct mode *m = find_mode(s->leader, csi_param(s, i, -1));
-		if (m != NULL)
-			m->set(e, m->bits, s->final == 'h');
-	}
-}
-
-static void seq_request_mode(struct emulator *e, const struct csi *s)
-{
-	int number = csi_param(s, 0, 0);
-	const struct mode *m = find_mode(s->leader, number);
-	int answer = m == NULL || m->bits == 0 ? 0 : (e->modes & m->bits) != 0 ? 1 : 2;
-	state_reply(e, s->leader == '?' ? "\x1b[?%d;%d$y" : "\x1b[%d;%d$y", number, answer);
-}
-
 void sequences_reset(struct emulator *e, unsigned keep)
 {
-	keep &= e->modes;
-	set_origin(e, false);
-	set_wrap(e, MODE_AUTOWRAP, true);
-	set_insert(e, MODE_INSERT, false);
-	set_newline(e, TERM_NEWLINE, false);
+	modes_reset(e, keep);
 	for (unsigned g = 0; g < 4; g++)
 		designate(e, g, 'B');
 	activate_set(e, 0);
-	for (unsigned i = 0; i < 2; i++)
-		e->keys[i] = (struct keys_stack){0};
-	e->modes = MODE_START | keep;
 	e->cursor_shape = CURSOR_DEFAULT;
 	e->pen = (struct cell){0};
 	for (unsigned i = 0; i < 2; i++)
 		e->saved[i] = (struct saved_cursor){.charsets = e->charsets};
-}
-
-/* ---- kitty's keyboard -------------------------------------------------------------------------------------------- */
-
-#define KEYS_KNOWN 1 /* disambiguate */
-
-void sequences_keys_changed(struct emulator *e)
-{
-	const struct keys_stack *k = &e->keys[e->active];
-	set_plain(e, TERM_KEYS_DISAMBIGUATE, (k->flags[k->top] & KEYS_KNOWN) != 0);
-}
-
-/* A full stack forgets its oldest entry. */
-static void seq_keys_push(struct emulator *e, const struct csi *s)
-{
-	struct keys_stack *k = &e->keys[e->active];
-	if (k->top + 1 < KEYS_STACK)
-		k->top++;
-	else
-		memmove(k->flags, k->flags + 1, KEYS_STACK - 1);
-	k->flags[k->top] = (uint8_t)(csi_param(s, 0, 0) & KEYS_KNOWN);
-	sequences_keys_changed(e);
-}
-
-static void seq_keys_pop(struct emulator *e, const struct csi *s)
-{
-	struct keys_stack *k = &e->keys[e->active];
-	int count = MAX(csi_param(s, 0, 1), 1);
-	if (count > k->top)
-		*k = (struct keys_stack){0};
-	else
-		k->top = (uint8_t)(k->top - count);
-	sequences_keys_changed(e);
-}
-
-/* 1: exactly these flags, 2: these too, 3: not these. */
-static void seq_keys_set(struct emulator *e, const struct csi *s)
-{
-	struct keys_stack *k = &e->keys[e->active];
-	unsigned flags = (unsigned)csi_param(s, 0, 0) & KEYS_KNOWN, old = k->flags[k->top];
-	switch (csi_param(s, 1, 1)) {
-	case 1: k->flags[k->top] = (uint8_t)flags; break;
-	case 2: k->flags[k->top] = (uint8_t)(old | flags); break;
-	case 3: k->flags[k->top] = (uint8_t)(old & ~flags); break;
-	default: break;
-	}
-	sequences_keys_changed(e);
-}
-
-static void seq_keys_query(struct emulator *e, const struct csi *s)
-{
-	(void)s;
-	const struct keys_stack *k = &e->keys[e->active];
-	state_reply(e, "\x1b[?%uu", k->flags[k->top]);
 }
 
 /* ---- control sequences ------------------------------------------------------------------------------------------- */
@@ -445,7 +238,7 @@ static void seq_sgr(struct emulator *e, const struct csi *s)
 static void erase(struct emulator *e, char final, int what)
 {
 	int row, col;
-	break_wrap(e);
+	sequences_break_wrap(e);
 	engine_cursor(e->engine, &row, &col);
 	bool prompt = what == 0 && (emulator_row_flags(e, (unsigned)row) & ROW_PROMPT) != 0;
 	engine_csi(e->engine, final, what, -1);
@@ -471,7 +264,7 @@ static void seq_erase_line(struct emulator *e, const struct csi *s)
 
 static void seq_delete_lines(struct emulator *e, const struct csi *s)
 {
-	break_wrap(e);
+	sequences_break_wrap(e);
 	e->deleting_lines = true;
 	engine_csi(e->engine, 'M', csi_param(s, 0, -1), -1);
 	e->deleting_lines = false;
@@ -504,13 +297,13 @@ static void seq_region(struct emulator *e, const struct csi *s)
 static void seq_save(struct emulator *e, const struct csi *s)
 {
 	(void)s;
-	save_cursor(e);
+	sequences_save_cursor(e);
 }
 
 static void seq_restore(struct emulator *e, const struct csi *s)
 {
 	(void)s;
-	restore_cursor(e);
+	sequences_restore_cursor(e);
 }
 
 static void seq_soft_reset(struct emulator *e, const struct csi *s)
@@ -563,7 +356,7 @@ static void seq_cursor_shape(struct emulator *e, const struct csi *s)
 	if (style > 6)
 		return;
 	e->cursor_shape = (uint8_t)((style + 1) / 2);
-	set_plain(e, MODE_CURSOR_BLINK, style == 0 || style % 2 == 1);
+	modes_put(e, MODE_CURSOR_BLINK, style == 0 || style % 2 == 1);
 }
 
 static void seq_window(struct emulator *e, const struct csi *s)
@@ -584,36 +377,21 @@ static const struct {
 	char leader, intermediate, final;
 	void (*handle)(struct emulator *e, const struct csi *s);
 } SEQUENCES[] = {
-    {0, 0, 'm', seq_sgr},
-    {0, 0, 'K', seq_erase_line},
-    {'?', 0, 'K', seq_erase_line},
-    {'?', 0, 'h', seq_set_modes},
-    {'?', 0, 'l', seq_set_modes},
-    {0, 0, 'h', seq_set_modes},
-    {0, 0, 'l', seq_set_modes},
-    {0, 0, 'r', seq_region},
-    {0, 0, 'J', seq_erase_display},
-    {'?', 0, 'J', seq_erase_display},
-    {0, 0, 'M', seq_delete_lines},
-    {0, 0, 'T', seq_scroll_down},
-    {0, 0, 'b', seq_repeat},
-    {0, 0, 'g', seq_clear_tabs},
-    {0, 0, 's', seq_save},
-    {0, 0, 'u', seq_restore},
-    {'>', 0, 'u', seq_keys_push},
-    {'<', 0, 'u', seq_keys_pop},
-    {'=', 0, 'u', seq_keys_set},
-    {'?', 0, 'u', seq_keys_query},
-    {0, 0, 'n', seq_status},
-    {'?', 0, 'n', seq_status},
-    {0, 0, 'c', seq_attributes},
-    {'>', 0, 'c', seq_attributes},
-    {'>', 0, 'q', seq_version},
-    {0, ' ', 'q', seq_cursor_shape},
-    {0, '!', 'p', seq_soft_reset},
-    {'?', '$', 'p', seq_request_mode},
-    {0, '$', 'p', seq_request_mode},
-    {0, 0, 't', seq_window},
+    {0, 0, 'm', seq_sgr},           {0, 0, 'K', seq_erase_line},
+    {'?', 0, 'K', seq_erase_line},  {'?', 0, 'h', modes_set},
+    {'?', 0, 'l', modes_set},       {0, 0, 'h', modes_set},
+    {0, 0, 'l', modes_set},         {0, 0, 'r', seq_region},
+    {0, 0, 'J', seq_erase_display}, {'?', 0, 'J', seq_erase_display},
+    {0, 0, 'M', seq_delete_lines},  {0, 0, 'T', seq_scroll_down},
+    {0, 0, 'b', seq_repeat},        {0, 0, 'g', seq_clear_tabs},
+    {0, 0, 's', seq_save},          {0, 0, 'u', seq_restore},
+    {'>', 0, 'u', modes_keys_push}, {'<', 0, 'u', modes_keys_pop},
+    {'=', 0, 'u', modes_keys_set},  {'?', 0, 'u', modes_keys_query},
+    {0, 0, 'n', seq_status},        {'?', 0, 'n', seq_status},
+    {0, 0, 'c', seq_attributes},    {'>', 0, 'c', seq_attributes},
+    {'>', 0, 'q', seq_version},     {0, ' ', 'q', seq_cursor_shape},
+    {0, '!', 'p', seq_soft_reset},  {'?', '$', 'p', modes_request},
+    {0, '$', 'p', modes_request},   {0, 0, 't', seq_window},
 };
 
 /* What the engine does right with one or two numbers: cursor movement, insertion, deletion, erasing, scrolling up. */
@@ -625,7 +403,7 @@ static void on_csi(void *arg, const struct csi *s)
 	earn_fill(e);
 	if (s->leader == 0 && s->intermediate == 0 && strchr(ENGINE_FINALS, s->final) != NULL) {
 		if (s->final != 'S') /* the cursor stays where it is */
-			break_wrap(e);
+			sequences_break_wrap(e);
 		engine_csi(e->engine, s->final, csi_param(s, 0, -1), csi_param(s, 1, -1));
 		return;
 	}
@@ -656,16 +434,16 @@ static void on_escape(void *arg, char intermediate, char final)
 	case 'D':
 	case 'E':
 	case 'M':
-		break_wrap(e);
+		sequences_break_wrap(e);
 		engine_escape(e->engine, 0, final);
 		break;
 	case 'H': engine_escape(e->engine, 0, final); break;
 	case 'n': activate_set(e, 2); break;
 	case 'o': activate_set(e, 3); break;
-	case '7': save_cursor(e); break;
-	case '8': restore_cursor(e); break;
-	case '=': set_plain(e, TERM_APP_KEYPAD, true); break;
-	case '>': set_plain(e, TERM_APP_KEYPAD, false); break;
+	case '7': sequences_save_cursor(e); break;
+	case '8': sequences_restore_cursor(e); break;
+	case '=': modes_put(e, TERM_APP_KEYPAD, true); break;
+	case '>': modes_put(e, TERM_APP_KEYPAD, false); break;
 	case 'c': full_reset(e); break;
 	default: break;
 	}

@@ -191,7 +191,7 @@ bool snapshot_apply(struct screen *s, struct bytes update, struct err *e)
 	if (!same_size)
 		screen_resize(s, h.rows, h.cols);
 	/* Once an update at most: it looks at every cell. */
-	if (s->clusters.count > CLUSTERS_MOST / 2)
+	if (clusters_are_crowded(&s->clusters))
 		sweep(s);
 	int last = -1;
 	while (r.left > 0)

@@ -1,5 +1,5 @@
-/* The inside of an emulator, shared by emulator.c (grid, resize, input), sequences.c and strings.c (what the guest asks for).
- * Nobody else includes this. */
+/* The inside of an emulator, shared by emulator.c (grid, resize), emulator_input.c, and what the guest asks for: sequences.c,
+ * modes.c, strings.c, notices.c. Nobody else includes this. */
 #ifndef CCVM_TERM_STATE_H
 #define CCVM_TERM_STATE_H
 
@@ -64,7 +64,7 @@ struct emulator {
 	unsigned active;
 	struct scrollback *history;
 	struct clusters clusters;
-	unsigned sweep_wait; /* clusters that are refused before the table is swept again */
+	unsigned sweep_wait; /* clusters and links that are refused before the table is swept again */
 	int wrap_row;        /* row whose last cell was just written, see emulator.c */
 	int wrap_gap;        /* columns that it left free at its end: 0 or 1 */
 	bool deleting_lines; /* lines that leave the top now are not history */
@@ -97,8 +97,11 @@ struct emulator {
 
 /* emulator.c */
 void state_reply(struct emulator *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void state_reply_bytes(struct emulator *e, const void *bytes, size_t len);
 void state_set_title(struct emulator *e, const char *title);
 void state_touch_all(struct emulator *e);
+/* Makes room in the table of clusters and links; e->sweep_wait says how long it is of no use to do that again. */
+void state_sweep(struct emulator *e);
 #define NO_WRAP (-2)
 /* The next glyph will wrap: the last one went to the last column. */
 bool state_wrap_pending(const struct emulator *e);
@@ -110,9 +113,23 @@ extern const struct filter_ops SEQUENCE_OPS;
 /* What a power-on sets, but for the cells; the modes in `keep` stay as they are. */
 void sequences_reset(struct emulator *e, unsigned keep);
 void sequences_move_cursor(struct emulator *e, int row, int col);
+void sequences_save_cursor(struct emulator *e);
+void sequences_restore_cursor(struct emulator *e);
+void sequences_break_wrap(struct emulator *e);
 void sequences_report_colours(struct emulator *e);
+
+/* modes.c */
+void modes_put(struct emulator *e, unsigned bits, bool on); /* only the bits */
+void modes_set_origin(struct emulator *e, bool on);
+void modes_reset(struct emulator *e, unsigned keep);
+void modes_set(struct emulator *e, const struct csi *s);
+void modes_request(struct emulator *e, const struct csi *s);
+void modes_keys_push(struct emulator *e, const struct csi *s);
+void modes_keys_pop(struct emulator *e, const struct csi *s);
+void modes_keys_set(struct emulator *e, const struct csi *s);
+void modes_keys_query(struct emulator *e, const struct csi *s);
 /* Another screen is shown, or its stack changed. */
-void sequences_keys_changed(struct emulator *e);
+void modes_keys_changed(struct emulator *e);
 
 /* notices.c: what comes after the number of an OSC 9, 99, 133 and 777. They may write to the text. */
 void notices_osc9(struct emulator *e, char *text, bool bel);

@@ -59,13 +59,52 @@ static void query_cursor(struct emulator *e, char *text, bool bel)
 		reply_colour(e, "12", e->default_fg, bel);
 }
 
+/* The value of "id" among "key=value" pairs with colons between them; its length, 0 when there is none. */
+static size_t find_id(const char *params, const char **id)
+{
+	for (const char *p = params;; p++) {
+		size_t len = strcspn(p, ":");
+		if (strncmp(p, "id=", 3) == 0) {
+			*id = p + 3;
+			return len - 3;
+		}
+		p += len;
+		if (*p == '\0')
+			return 0;
+	}
+}
+
+/* "params;URI" begins a hyperlink; one without a URI, or with one that nobody should follow, ends it. */
+static void hyperlink(struct emulator *e, char *text, bool bel)
+{
+	const char *id = NULL;
+	char *uri = strchr(text, ';');
+	(void)bel;
+	e->pen.link = 0;
+	if (uri == NULL)
+		return;
+	*uri++ = '\0';
+	size_t id_len = find_id(text, &id), len = strlen(uri);
+	if (!link_is_valid(uri, len))
+		return;
+	uint32_t known_as = id_len > 0 ? link_id(id, id_len) : 0;
+	unsigned link = links_intern(&e->clusters.links, known_as, uri, len);
+	if (link == 0 && e->sweep_wait == 0) {
+		state_sweep(e);
+		link = links_intern(&e->clusters.links, known_as, uri, len);
+	}
+	if (link == 0)
+		e->sweep_wait -= e->sweep_wait > 0;
+	e->pen.link = link & CELL_LINK_MASK;
+}
+
 static const struct {
 	const char *number;
 	void (*handle)(struct emulator *e, char *text, bool bel); /* `text`: what comes after the number */
 } OSCS[] = {
-    {"0", set_title},         {"2", set_title},         {"4", query_palette}, {"9", notices_osc9},
-    {"10", query_foreground}, {"11", query_background}, {"12", query_cursor}, {"99", notices_osc99},
-    {"133", notices_osc133},  {"777", notices_osc777},
+    {"0", set_title},      {"2", set_title},         {"4", query_palette},     {"8", hyperlink},
+    {"9", notices_osc9},   {"10", query_foreground}, {"11", query_background}, {"12", query_cursor},
+    {"99", notices_osc99}, {"133", notices_osc133},  {"777", notices_osc777},
 };
 
 static void handle_osc(struct emulator *e, char *text, bool bel)

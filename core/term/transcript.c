@@ -123,7 +123,7 @@ size_t transcript_memory(const struct transcript *t)
 /* Makes room before a line is unpacked. */
 static void tidy_clusters(const struct transcript *t)
 {
-	if (t->clusters->count > CLUSTERS_MOST / 2)
+	if (clusters_are_crowded(t->clusters))
 		clusters_clear(t->clusters);
 }
 

@@ -50,6 +50,13 @@ void term_test_write(struct term_test *t, const char *bytes)
 	emulator_write(t->e, bytes, strlen(bytes));
 }
 
+static bool same_link(const struct clusters *ta, const struct cell *a, const struct clusters *tb,
+                      const struct cell *b)
+{
+	const struct link *x = links_get(&ta->links, a->link), *y = links_get(&tb->links, b->link);
+	return x == NULL || y == NULL ? a->link == b->link : x->id == y->id && strcmp(x->uri, y->uri) == 0;
+}
+
 /* What the client has must be what the emulator has. */
 static void compare(const struct term_test *t)
 {
@@ -67,6 +74,8 @@ static void compare(const struct term_test *t)
 			size_t n = clusters_cell_utf8(emulator_clusters(t->e), &c, a);
 			size_t m = clusters_cell_utf8(&t->screen.clusters, shown, b);
 			bool blank = cell_is_blank(&c) && cell_is_blank(shown);
+			if (!blank && !same_link(emulator_clusters(t->e), &c, &t->screen.clusters, shown))
+				BUG("the link of row %u column %u differs after an update", row, col);
 			if (!blank && (n != m || memcmp(a, b, n) != 0 || !cell_same_style(&c, shown) ||
 			               c.width != shown->width))
 				BUG("row %u column %u differs after an update", row, col);
@@ -144,7 +153,8 @@ void term_test_same(const struct screen *a, const struct screen *b)
 		size_t n = clusters_cell_utf8(&a->clusters, &a->cells[i], x);
 		size_t m = clusters_cell_utf8(&b->clusters, &b->cells[i], y);
 		if (n != m || memcmp(x, y, n) != 0 || !cell_same_style(&a->cells[i], &b->cells[i]) ||
-		    a->cells[i].width != b->cells[i].width)
+		    a->cells[i].width != b->cells[i].width ||
+		    !same_link(&a->clusters, &a->cells[i], &b->clusters, &b->cells[i]))
 			BUG("row %u column %u differs", i / a->cols, i % a->cols);
 	}
 	if (a->cursor.row != b->cursor.row || a->cursor.col != b->cursor.col ||
