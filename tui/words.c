@@ -130,8 +130,22 @@ struct words_look words_attention(const struct vm_attention *a)
 	return look;
 }
 
-static struct words_look look_of_live(const struct vm_status *s, int64_t *since)
+/* The end of a VM is told as an attention, too: since when, and whether it was looked at. */
+static struct words_look look_of_ended(const struct vm_status *s, int64_t *since)
 {
+	struct words_look look = words_state(s->state);
+	bool calls = s->attention.state == ATTENTION_FAILED || s->attention.state == ATTENTION_FINISHED;
+	if (calls)
+		*since = s->attention.at_ms;
+	if (calls && s->attention.seen && s->state == VM_FAILED)
+		look.style = STYLE_STATE_SEEN;
+	return look;
+}
+
+static struct words_look look_of_settled(const struct vm_status *s, int64_t *since)
+{
+	if (!vm_state_is_live(s->state))
+		return look_of_ended(s, since);
 	if (s->state == VM_READY && s->paused)
 		return (struct words_look){"‖", "paused", STYLE_STATE_STOPPED};
 	if (s->state == VM_READY && s->attention.state != ATTENTION_NONE) {
@@ -154,7 +168,7 @@ struct words_look words_vm(const struct fleet_vm *vm, int64_t *since_ms)
 	else if (!vm->settled)
 		look = (struct words_look){"?", vm_state_name(vm->status.state), STYLE_MUTED};
 	else
-		look = look_of_live(&vm->status, &since);
+		look = look_of_settled(&vm->status, &since);
 	if (since_ms)
 		*since_ms = since;
 	return look;

@@ -85,6 +85,7 @@ static void of_failed(struct str *out)
 {
 	struct fleet_vm *vm = a_vm();
 	vm->status.state = VM_FAILED;
+	vm->status.attention = (struct vm_attention){.state = ATTENTION_FAILED, .at_ms = NOW_MS - 5 * MINUTE};
 	vm->status.terminal_count = 0;
 	set_text(
 	    vm->status.reason, sizeof(vm->status.reason),

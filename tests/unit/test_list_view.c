@@ -76,6 +76,7 @@ static void fill_four(struct scene *s)
 	set_vitals(gamma, 0, 210);
 	struct vm_status *delta = add_vm(s, "delta", VM_FAILED, 5 * MINUTE);
 	snprintf(delta->reason, sizeof(delta->reason), "not ready after 120 s");
+	set_attention(delta, ATTENTION_FAILED, 5 * MINUTE, false, delta->reason);
 }
 
 /* Each thing that can stand in the column STATE. */

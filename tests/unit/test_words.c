@@ -142,6 +142,13 @@ static void what_matters_most_of_a_vm_comes_first(void **state)
 	assert_int_equal(since, 10);
 	vm.status.state = VM_FAILED;
 	assert_string_equal(words_vm(&vm, &since).word, "failed");
+	assert_int_equal(since, 0);
+	vm.status.attention = (struct vm_attention){.state = ATTENTION_FAILED, .at_ms = 40};
+	assert_int_equal(words_vm(&vm, &since).style, STYLE_STATE_FAILED);
+	assert_int_equal(since, 40);
+	vm.status.attention.seen = true;
+	assert_int_equal(words_vm(&vm, &since).style, STYLE_STATE_SEEN);
+	assert_string_equal(words_vm(&vm, &since).word, "failed");
 	vm.settled = false;
 	assert_string_equal(words_vm(&vm, NULL).glyph, "?");
 	vm.hangs = true;
