@@ -231,9 +231,9 @@ static void jump(struct copy_mode *c, struct select_point from, bool back)
 static void return_to_origin(struct copy_mode *c)
 {
 	c->hunting = false;
-	go(c, c->origin.cursor);
 	c->left = c->origin.left;
 	set_top(c, c->origin.top);
+	go(c, c->origin.cursor); /* last: the pane may have another size by now */
 }
 
 static void forget_search(struct copy_mode *c)
@@ -444,20 +444,25 @@ static struct select_point place_at(const struct copy_mode *c, int row, int col)
 	                             .col = c->left + (unsigned)MIN(MAX(col, 0), c->cols - 1)};
 }
 
+static void follow_pointer(struct copy_mode *c, struct select_point p)
+{
+	c->selection.end = p;
+	c->cursor = select_clamp(c->text, p);
+	c->want_col = c->cursor.col;
+	show_cursor(c);
+}
+
 void copy_mode_begin(struct copy_mode *c, int row, int col, enum select_kind kind)
 {
 	struct select_point p = place_at(c, row, col);
-	c->selection = (struct selection){.kind = kind, .anchor = p, .end = p};
-	c->cursor = select_clamp(c->text, p);
-	c->want_col = c->cursor.col;
+	c->selection = (struct selection){.kind = kind, .anchor = p};
+	follow_pointer(c, p);
 }
 
 void copy_mode_drag(struct copy_mode *c, int row, int col, int beyond)
 {
 	copy_mode_scroll(c, beyond);
-	c->selection.end = place_at(c, row, col);
-	c->cursor = select_clamp(c->text, c->selection.end);
-	c->want_col = c->cursor.col;
+	follow_pointer(c, place_at(c, row, col));
 }
 
 bool copy_mode_has_selection(const struct copy_mode *c)
@@ -472,23 +477,37 @@ void copy_mode_text(const struct copy_mode *c, struct str *out)
 
 /* ---- picture ---- */
 
+/* Columns of a line, in another style where they are shown. Wide cells by their first column. */
+static void restyle(const struct copy_mode *c, struct canvas *canvas, struct rect r, uint64_t line,
+                    unsigned from, unsigned to, enum theme_style style)
+{
+	struct rect part = {.row = r.row + (int)(line - c->top), .rows = 1};
+	int first = (int)(MAX(from, c->left) - c->left),
+	    end = (int)MIN(MAX(to, c->left) - c->left, (unsigned)r.cols);
+	const struct canvas_cell *left = canvas_at(canvas, part.row, r.col + first);
+	const struct canvas_cell *right = canvas_at(canvas, part.row, r.col + end - 1);
+	first += left && left->cell.width == CELL_TAIL;
+	end += right && right->cell.width == CELL_WIDE;
+	part.col = r.col + first;
+	part.cols = end - first;
+	if (!rect_is_empty(part))
+		canvas_restyle(canvas, part, style);
+}
+
 static void draw_line(const struct copy_mode *c, struct canvas *canvas, struct rect r, int row,
                       const struct select_span *span)
 {
-	struct cell cells[TERM_COLS_MAX] = {0};
+	struct cell cells[TERM_COLS_MAX];
 	uint64_t line = c->top + (uint64_t)row;
-	size_t used = transcript_line(c->text, line, cells, TERM_COLS_MAX, NULL);
-	unsigned from, to;
-	if (select_span_cols(span, line, &from, &to)) {
-		/* Empty lines inside a selection show one column of it. */
-		unsigned end = span->block ? to : MIN(to, MAX((unsigned)used, 1u));
-		for (unsigned i = from; i < MIN(end, TERM_COLS_MAX); i++)
-			cells[i].attrs ^= CELL_REVERSE;
-		used = MAX(used, MIN(end, TERM_COLS_MAX));
-	}
+	unsigned from, to, used = (unsigned)transcript_line(c->text, line, cells, TERM_COLS_MAX, NULL);
 	if (used > c->left)
 		canvas_put_row(canvas, r, row, cells + c->left, (int)(used - c->left),
 		               transcript_clusters(c->text));
+	if (line >= transcript_end(c->text) || !select_span_cols(span, line, &from, &to))
+		return;
+	if (!span->block) /* of an empty line one column, so that it is seen to be in it */
+		to = MIN(to, MAX(used, 1u));
+	restyle(c, canvas, r, line, from, to, STYLE_SELECTED);
 }
 
 /* The part of a match that lies in one line that is shown. */
@@ -499,11 +518,7 @@ static void draw_match(const struct copy_mode *c, struct canvas *canvas, struct 
 	for (uint64_t line = MAX(m->first.line, c->top); line <= MIN(m->last.line, last_shown(c)); line++) {
 		unsigned from = line == m->first.line ? m->first.col : 0;
 		unsigned to = line == m->last.line ? m->last.col + 1 : c->left + (unsigned)r.cols;
-		from = MAX(from, c->left) - c->left;
-		to = MIN(MAX(to, c->left) - c->left, (unsigned)r.cols);
-		struct rect part = {r.row + (int)(line - c->top), r.col + (int)from, 1, (int)to - (int)from};
-		if (!rect_is_empty(part))
-			canvas_restyle(canvas, part, current ? STYLE_MATCH_CURRENT : STYLE_MATCH);
+		restyle(c, canvas, r, line, from, to, current ? STYLE_MATCH_CURRENT : STYLE_MATCH);
 	}
 }
 

@@ -286,8 +286,7 @@ static void say_size(const struct pane_view *v, struct rect body, struct title *
 	const struct screen *s = v->source->screen;
 	bool other = v->source->foreign && (s->rows != body.rows || s->cols != body.cols);
 	snprintf(t->part[PART_SIZE], sizeof(t->part[PART_SIZE]), "%ux%u%s", s->cols, s->rows,
-	         other ? s->rows > body.rows || s->cols > body.cols ? " shown in part" : " set elsewhere"
-	               : "");
+	         other ? s->rows > body.rows || s->cols > body.cols ? " cut" : " set elsewhere" : "");
 }
 
 static void say_attention(const struct pane_view *v, const struct vm_attention *a, struct title *t)
@@ -325,10 +324,14 @@ static void make_title(const struct pane_view *v, struct rect body, struct title
 	if (index >= 0 && v->vm->status.terminal_count > 1)
 		snprintf(t->part[PART_INDEX], sizeof(t->part[0]), "%d/%u", index + 1,
 		         v->vm->status.terminal_count);
+	if (v->copy) { /* what is shown is of the past: so would its size and state be */
+		char position[COPY_POSITION_SIZE];
+		copy_mode_position(v->copy, position);
+		snprintf(t->part[PART_POSITION], sizeof(t->part[0]), "copy %s", position);
+		return;
+	}
 	if (is_live(v))
 		say_size(v, body, t);
-	if (v->copy)
-		copy_mode_position(v->copy, t->part[PART_POSITION]);
 	say_state(v, index, t);
 }
 

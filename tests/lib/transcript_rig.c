@@ -1,5 +1,7 @@
 #include "tests/lib/transcript_rig.h"
 
+#include <string.h>
+
 #include "core/base/check.h"
 #include "core/term/snapshot.h"
 #include "core/wire/wire.h"
@@ -21,6 +23,11 @@ void transcript_rig_finish(struct transcript_rig *r)
 void transcript_rig_write(struct transcript_rig *r, const void *bytes, size_t len)
 {
 	emulator_write(r->emulator, bytes, len);
+}
+
+void transcript_rig_print(struct transcript_rig *r, const char *text)
+{
+	transcript_rig_write(r, text, strlen(text));
 }
 
 void transcript_rig_sync(struct transcript_rig *r)

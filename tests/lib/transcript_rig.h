@@ -17,6 +17,7 @@ struct transcript_rig {
 void transcript_rig_init(struct transcript_rig *r, unsigned rows, unsigned cols);
 void transcript_rig_finish(struct transcript_rig *r);
 void transcript_rig_write(struct transcript_rig *r, const void *bytes, size_t len);
+void transcript_rig_print(struct transcript_rig *r, const char *text);
 /* Brings the screen up to date. */
 void transcript_rig_sync(struct transcript_rig *r);
 /* The screen and all of the history, in pieces of at most `most` lines. */

@@ -18,7 +18,7 @@
 static void read_text(struct transcript_rig *r, unsigned rows, unsigned cols, const char *output)
 {
 	transcript_rig_init(r, rows, cols);
-	transcript_rig_write(r, output, strlen(output));
+	transcript_rig_print(r, output);
 	transcript_rig_read(r, 3);
 }
 
@@ -276,7 +276,7 @@ static void write_something(struct transcript_rig *r, unsigned *seed, unsigned p
 	                                     "\xf0\x9f\x98\x80"};
 	for (unsigned i = 0; i < pieces; i++) {
 		const char *p = PIECES[next_random(seed) % ARRAY_LEN(PIECES)];
-		transcript_rig_write(r, p, strlen(p));
+		transcript_rig_print(r, p);
 	}
 }
 
