@@ -31,7 +31,7 @@ static void add_attention(cJSON *o, const struct vm_attention *a, int64_t now)
 {
 	cJSON_AddStringToObject(o, "attention", vm_attention_name(a->state));
 	cJSON_AddStringToObject(o, "attention_source", vm_attention_source_name(a->source));
-	cJSON_AddBoolToObject(o, "attention_seen", a->seen);
+	cJSON_AddBoolToObject(o, "attention_seen", a->seen || !vm_attention_calls(a->state));
 	if (a->at_ms > 0)
 		cJSON_AddNumberToObject(o, "attention_age_ms", (double)age_ms(a, now));
 	else

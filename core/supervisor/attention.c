@@ -172,9 +172,10 @@ static void on_command_done(struct attention *a, const struct attention_signal *
 		return;
 	}
 	a->command_ms = 0;
-	if (s->value)
+	bool failed = s->value > 0;
+	if (failed)
 		snprintf(text, sizeof(text), "exit status %d", s->value);
-	say(a, ATTENTION_BY_PROMPT, s->value ? ATTENTION_FAILED : ATTENTION_FINISHED, text, now);
+	say(a, ATTENTION_BY_PROMPT, failed ? ATTENTION_FAILED : ATTENTION_FINISHED, text, now);
 }
 
 static void on_activity(struct attention *a, const struct attention_signal *s, struct attention_time now)

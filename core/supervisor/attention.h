@@ -29,7 +29,7 @@ enum attention_kind {
 	ATTENTION_BELL,
 	ATTENTION_PROMPT,       /* a shell asks for a command */
 	ATTENTION_COMMAND,      /* it runs one */
-	ATTENTION_COMMAND_DONE, /* value: its exit status */
+	ATTENTION_COMMAND_DONE, /* value: its exit status; below 0: not known */
 	ATTENTION_TITLE,
 	ATTENTION_OUTPUT,
 	ATTENTION_EXIT,    /* value, and signum when a signal ended it */

@@ -80,7 +80,7 @@ enum vm_attention_source {
 struct vm_attention {
 	enum vm_attention_state state;
 	enum vm_attention_source source;
-	bool seen;      /* the operator has looked since; true for what calls nobody */
+	bool seen;      /* the operator has looked since; nothing to see in what calls nobody */
 	int64_t at_ms;  /* wall clock of the change */
 	char text[201]; /* what it says itself, printable; "" */
 };

@@ -160,6 +160,8 @@ static const struct {
          {100, JUST(COMMAND), ATTENTION_WORKING, ATTENTION_BY_PROMPT, SEEN, ""},
          {105, PROGRESS(1, 3), ATTENTION_WORKING, ATTENTION_BY_PROGRESS, SEEN, "3%"},
          {112, DONE(0), ATTENTION_FINISHED, ATTENTION_BY_PROMPT, UNSEEN, ""},
+         {120, JUST(COMMAND), ATTENTION_WORKING, ATTENTION_BY_PROMPT, SEEN, ""},
+         {130, DONE(-1), ATTENTION_FINISHED, ATTENTION_BY_PROMPT, UNSEEN, ""},
      }},
     {"the shell is back: the agent that worked is gone, what it called for is not",
      {

@@ -1,4 +1,4 @@
-/* A console without a screen, for tests/vm/console.t: console_drive VM STEP...
+/* A console without a screen, for tests/vm: console_drive VM STEP...
  *
  * The first step that needs one opens a terminal (the VM's first one), the others use it:
  *
@@ -7,6 +7,7 @@
  *     wait=TEXT          until the screen shows it          paste=BYTES  one paste of so many 'p'
  *     pause, resume      the VM                             signal=N     for the terminal's program
  *     ended              until the terminal is over         status       one line about the VM and its terminals
+ *     seen               what calls, what was refused       vitals       CPU and memory, once they are known
  *     still=TEXT         the screen does not show it after the supervisor has answered twice
  *
  * Each step prints a line; one that fails or takes over a minute ends the program with 1. */
@@ -228,6 +229,26 @@ static void do_status(struct drive *d, const char *arg)
 	putchar('\n');
 }
 
+static void do_seen(struct drive *d, const char *arg)
+{
+	(void)arg;
+	client_seen(d->client, true, true, on_text, d);
+	wait_answer(d);
+}
+
+/* Watches from now on. */
+static void do_vitals(struct drive *d, const char *arg)
+{
+	(void)arg;
+	client_watch(d->client, on_status, d);
+	do {
+		wait_answer(d);
+	} while (!d->status.mem_total_kib);
+	printf("%u permille %llu of %llu MiB\n", d->status.cpu_permille,
+	       (unsigned long long)(d->status.mem_used_kib >> 10),
+	       (unsigned long long)(d->status.mem_total_kib >> 10));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct drive *d, const char *arg);
@@ -235,6 +256,7 @@ static const struct {
     {"open", do_open},   {"storm", do_storm},   {"type", do_type},     {"size", do_size},
     {"wait", do_wait},   {"still", do_still},   {"paste", do_paste},   {"pause", do_pause},
     {"ended", do_ended}, {"resume", do_resume}, {"signal", do_signal}, {"status", do_status},
+    {"seen", do_seen},   {"vitals", do_vitals},
 };
 
 static void run_step(struct drive *d, char *step)
