@@ -146,6 +146,23 @@ static const struct {
     {"insert cuts a wide cell", "\u4e2d\u6587z\x1b[2G\x1b[@", "   \u6587z"},
     {"insert mode", "world\x1b[H\x1b[4hhello ", "hello world"},
     {"erase in line", "hello world\x1b[6G\x1b[K", "hello"},
+    {"erasing at the edge takes the wrap back", "0123456789abcdefghij\x1b[Kxy", "0123456789abcdefghix|y"},
+    {"so does moving", "0123456789abcdefghij\x1b[20Gxy", "0123456789abcdefghix|y"},
+    {"and switching it off", "0123456789abcdefghij\x1b[?7l\x1b[?7hxy", "0123456789abcdefghix|y"},
+    {"a style does not", "0123456789abcdefghij\x1b[1mxy", "0123456789abcdefghij|xy"},
+    {"saved and restored at the edge",
+     "0123456789abcdefghij\x1b"
+     "7\x1b[H\x1b"
+     "8xy",
+     "0123456789abcdefghij|xy"},
+    {"but not with wrapping off",
+     "0123456789abcdefghij\x1b"
+     "7\x1b[?7l\x1b"
+     "8xy",
+     "0123456789abcdefghiy"},
+    {"restored at the bottom", "\x1b[4;1H0123456789abcdefghij\x1b[s\x1b[H\x1b[ux",
+     "||0123456789abcdefghij|x"},
+    {"restored in insert mode", "\x1b[4h0123456789abcdefghij\x1b[s\x1b[H\x1b[ux", "0123456789abcdefghij|x"},
     {"erase characters", "hello\x1b[2G\x1b[2X", "h  lo"},
     {"erase above", "a\r\nb\r\nc\x1b[2;1H\x1b[1J", "||c"},
     {"delete and insert lines", "a\r\nb\r\nc\x1b[2;1H\x1b[M\x1b[H\x1b[L", "|a|c"},

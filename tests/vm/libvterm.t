@@ -35,7 +35,7 @@ for compiler in gcc clang; do
 done
 
 # One program per test file, of the terminal core's own files and what it stands on.
-for test in filter emulator grid snapshot scrollback pane; do
+for test in emulator events filter grid keys lines links pane scrollback snapshot transcript; do
 	# shellcheck disable=SC2086
 	gcc -std=c11 -g -O1 -I. -I"$TMP/root/usr/include" -D_GNU_SOURCE -DCCVM_VERSION='"test"' -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -o "$TMP/test_$test" tests/unit/test_$test.c core/term/*.c core/base/*.c \
