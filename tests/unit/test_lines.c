@@ -52,7 +52,6 @@ static const struct {
     {"a link between", FULL "\x1b]8;;http://a.test\aab", "|w..."},
     {"erasing between", FULL "\x1b[Ka", "|...."}, /* takes the wrap back: a is the last cell again */
     {"a backspace between", FULL "\bab", "|...."},
-     "|w..."}, /* b wraps after a overwrote 8: still one run to the edge */
     {"wide characters at the edge", "012345678\u4e2d", "|w..."},
     {"wide characters up to the edge", "01234567\u4e2d\u4e2d", "|w..."},
     {"a narrow one does not wrap early", "012345678\r\nx", "|...."},
