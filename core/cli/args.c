@@ -31,6 +31,8 @@ static bool store(struct args *a, size_t i, const char *value, struct err *e)
 	if (a->options[i].kind == ARG_TEXT && v->count)
 		return err_set(e, ERR_INVALID, "option --%s is given twice", a->options[i].name);
 	v->values = mem_resize(v->values, v->count + 1, sizeof(*v->values));
+	v->places = mem_resize(v->places, v->count + 1, sizeof(*v->places));
+	v->places[v->count] = a->place_count++;
 	v->values[v->count++] = value;
 	return true;
 }
@@ -92,12 +94,19 @@ static bool parse_short(struct args *a, const char *letters, const char *const *
 	return true;
 }
 
+static void add_word(struct args *a, const char *text)
+{
+	a->word_places[a->word_count] = a->place_count++;
+	a->words[a->word_count++] = text;
+}
+
 bool args_parse(struct args *a, const struct arg_option *options, int argc, const char *const *argv,
                 struct err *e)
 {
 	*a = (struct args){.options = options};
 	CHECK(find_name(options, "", 0) <= ARGS_MOST_OPTIONS);
 	a->words = mem_array((size_t)argc + 1, sizeof(*a->words));
+	a->word_places = mem_array((size_t)argc + 1, sizeof(*a->word_places));
 	const char *const *next = argv;
 	while (*next) {
 		const char *text = *next++;
@@ -111,7 +120,7 @@ bool args_parse(struct args *a, const struct arg_option *options, int argc, cons
 		else if (text[0] == '-' && text[1])
 			fine = parse_short(a, text + 1, &next, e);
 		else
-			a->words[a->word_count++] = text;
+			add_word(a, text);
 		if (!fine)
 			return false;
 	}
@@ -120,9 +129,12 @@ bool args_parse(struct args *a, const struct arg_option *options, int argc, cons
 
 void args_finish(struct args *a)
 {
-	for (size_t i = 0; i < ARGS_MOST_OPTIONS; i++)
+	for (size_t i = 0; i < ARGS_MOST_OPTIONS; i++) {
 		free(a->given[i].values);
+		free(a->given[i].places);
+	}
 	free(a->words);
+	free(a->word_places);
 	*a = (struct args){0};
 }
 

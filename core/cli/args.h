@@ -31,11 +31,14 @@ struct arg_option {
 struct args {
 	const struct arg_option *options; /* ends with a NULL name */
 	struct arg_values {
-		const char **values; /* owned array */
+		const char **values; /* owned arrays: */
+		size_t *places;      /* how many words and values came before it on the command line */
 		size_t count;
 	} given[ARGS_MOST_OPTIONS];
 	const char **words; /* owned array, NULL-terminated */
+	size_t *word_places;
 	size_t word_count;
+	size_t place_count;
 	const char *const *rest; /* after "--", NULL-terminated (in argv); NULL: there was no "--" */
 };
 

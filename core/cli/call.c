@@ -99,14 +99,33 @@ static void on_text(void *arg, const char *text, const struct err *e)
 		snprintf(c->out.text, CALL_TEXT_SIZE, "%s", text);
 }
 
-bool call_rule(struct loop *loop, const char *vm, call_rule_fn *fn, const char *rule, char *text,
-               struct err *e)
+bool call_allow(struct loop *loop, const char *vm, const char *rule, uint32_t seconds, char *text,
+                struct err *e)
 {
 	struct call c;
 	if (!begin(&c, loop, vm, e))
 		return false;
 	c.out.text = text;
-	fn(c.client, rule, on_text, &c);
+	client_allow(c.client, rule, seconds, on_text, &c);
+	return finish(&c, loop, e);
+}
+
+bool call_deny(struct loop *loop, const char *vm, const char *rule, char *text, struct err *e)
+{
+	struct call c;
+	if (!begin(&c, loop, vm, e))
+		return false;
+	c.out.text = text;
+	client_deny(c.client, rule, on_text, &c);
+	return finish(&c, loop, e);
+}
+
+bool call_pause(struct loop *loop, const char *vm, bool paused, struct err *e)
+{
+	struct call c;
+	if (!begin(&c, loop, vm, e))
+		return false;
+	client_pause_vm(c.client, paused, on_text, &c);
 	return finish(&c, loop, e);
 }
 

@@ -17,10 +17,12 @@ struct loop;
 bool call_status(struct loop *loop, const char *vm, struct vm_status *out, struct err *e) MUST_USE;
 bool call_ping(struct loop *loop, const char *vm, struct client_pong *out, struct err *e) MUST_USE;
 
-typedef void call_rule_fn(struct client *c, const char *rule, client_text_fn *done, void *arg);
-/* client_allow or client_deny; `text` holds CALL_TEXT_SIZE bytes. */
-bool call_rule(struct loop *loop, const char *vm, call_rule_fn *fn, const char *rule, char *text,
-               struct err *e) MUST_USE;
+bool call_pause(struct loop *loop, const char *vm, bool paused, struct err *e) MUST_USE;
+
+/* seconds: how long an allow lives, 0 for good; `text` holds CALL_TEXT_SIZE bytes. */
+bool call_allow(struct loop *loop, const char *vm, const char *rule, uint32_t seconds, char *text,
+                struct err *e) MUST_USE;
+bool call_deny(struct loop *loop, const char *vm, const char *rule, char *text, struct err *e) MUST_USE;
 /* Stop with this grace time, or kill. One that does not run is ERR_NOT_FOUND. call_kill ends also a VM whose supervisor
  * does not answer. */
 bool call_stop(struct loop *loop, const char *vm, uint32_t grace_ms, struct err *e) MUST_USE;

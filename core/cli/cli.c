@@ -10,9 +10,10 @@
 #include "core/loop/loop.h"
 
 static const struct command *const COMMANDS[] = {
-    &command_up,     &command_ls,        &command_attach,  &command_exec, &command_log, &command_ping,
-    &command_allow,  &command_deny,      &command_stop,    &command_kill, &command_rm,  &command_image,
-    &command_doctor, &command_dashboard, &command_version, &command_help, NULL,
+    &command_up,     &command_ls,     &command_attach,    &command_send,    &command_screen, &command_wait,
+    &command_record, &command_exec,   &command_log,       &command_ping,    &command_allow,  &command_deny,
+    &command_pause,  &command_resume, &command_restart,   &command_stop,    &command_kill,   &command_rm,
+    &command_image,  &command_doctor, &command_dashboard, &command_version, &command_help,   NULL,
 };
 
 const struct command *const *cli_commands(void)
@@ -45,7 +46,7 @@ int cli_usage_error(const struct cli *cli, const struct err *e)
 	const char *name = command_name(cli);
 	char text[sizeof(e->msg) + 64];
 	snprintf(text, sizeof(text), "%s (see: ccvm%s%s --help)", e->msg, name[0] ? " " : "", name);
-	print_error(cli, strncmp(e->msg, "usage:", 6) == 0 ? e->msg : text);
+	print_error(cli, strstr(e->msg, "usage: ccvm ") ? e->msg : text);
 	return CLI_USAGE;
 }
 
@@ -82,7 +83,8 @@ void cli_print_overview(void)
 		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
 	printf(
 	    "\n`ccvm COMMAND --help` explains a command. Exit status: 0 done, 1 it failed, 2 wrong usage;\n"
-	    "exec and attach pass on that of the program. Settings: ccvm.ini (see ccvm.ini.example).\n");
+	    "exec, attach and wait --exit pass on that of the program. Settings: ccvm.ini (see "
+	    "ccvm.ini.example).\n");
 }
 
 /* ---- running one ---- */
@@ -96,7 +98,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int unknown_command(const struct cli *cli, const char *name)
+int cli_unknown_command(const struct cli *cli, const char *name)
 {
 	struct err e = ERR_INIT;
 	struct nearest n;
@@ -114,10 +116,23 @@ static int unknown_command(const struct cli *cli, const char *name)
 	return cli_usage_error(cli, &e);
 }
 
+/* Names what is missing, where the usage has a name for it. */
+static bool fail_missing(const struct command *command, size_t given, struct err *e)
+{
+	const char *word = command->usage;
+	while (given-- && strchr(word, ' '))
+		word = strchr(word, ' ') + 1;
+	int len = (int)strcspn(word, " .");
+	if (*word < 'A' || *word > 'Z')
+		return err_set(e, ERR_INVALID, "usage: ccvm %s %s", command->name, command->usage);
+	return err_set(e, ERR_INVALID, "%.*s is missing; usage: ccvm %s %s", len, word, command->name,
+	               command->usage);
+}
+
 static bool check_words(const struct command *command, const struct args *a, struct err *e)
 {
 	if (a->word_count < command->min_words)
-		return err_set(e, ERR_INVALID, "usage: ccvm %s %s", command->name, command->usage);
+		return fail_missing(command, a->word_count, e);
 	if (a->word_count > command->max_words) {
 		char shown[64];
 		const char *word = a->words[command->max_words];
@@ -183,7 +198,7 @@ int cli_main(int argc, char **argv, const struct cli_hooks *hooks)
 		name = "help";
 	cli.command = find_command(name);
 	if (!cli.command)
-		return unknown_command(&cli, name);
+		return cli_unknown_command(&cli, name);
 	cli.loop = loop_create();
 	status = run_command(&cli, MAX(argc - 2, 0), (const char *const *)argv + MIN(argc, 2));
 	loop_destroy(cli.loop);

@@ -41,13 +41,17 @@ int cli_error(const struct cli *cli, const struct err *e);
 /* The same with a hint where to read on; CLI_USAGE. */
 int cli_usage_error(const struct cli *cli, const struct err *e);
 
+/* "unknown command 'x' (did you mean y?)"; CLI_USAGE. */
+int cli_unknown_command(const struct cli *cli, const char *name);
+
 /* All commands, NULL-terminated, in the order of the help. */
 const struct command *const *cli_commands(void);
 void cli_print_help(const struct command *command);
 void cli_print_overview(void);
 
-extern const struct command command_up, command_ls, command_attach, command_exec, command_ping, command_log,
-    command_allow, command_deny, command_stop, command_kill, command_rm, command_image, command_doctor,
-    command_dashboard, command_version, command_help;
+extern const struct command command_up, command_ls, command_attach, command_send, command_screen,
+    command_wait, command_record, command_exec, command_ping, command_log, command_allow, command_deny,
+    command_pause, command_resume, command_restart, command_stop, command_kill, command_rm, command_image,
+    command_doctor, command_dashboard, command_version, command_help;
 
 #endif

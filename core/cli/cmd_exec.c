@@ -66,7 +66,7 @@ static int run(struct cli *cli, struct args *args)
 	if (args->rest && args->word_count > 1) {
 		err_set(&e, ERR_INVALID, "unexpected argument '%.60s' before --", args->words[1]);
 	} else if (!spec.argv[0]) {
-		err_set(&e, ERR_INVALID, "usage: ccvm exec %s", cli->command->usage);
+		err_set(&e, ERR_INVALID, "PROGRAM is missing; usage: ccvm exec %s", cli->command->usage);
 	} else if (!check_env(env, &e)) {
 		/* e says it */
 	} else {

@@ -14,9 +14,7 @@ static int run(struct cli *cli, struct args *args)
 			return CLI_OK;
 		}
 	}
-	struct err e = ERR_INIT;
-	err_set(&e, ERR_INVALID, "no such command: '%.40s'", args->words[0]);
-	return cli_usage_error(cli, &e);
+	return cli_unknown_command(cli, args->words[0]);
 }
 
 const struct command command_help = {

@@ -228,7 +228,10 @@ static const struct {
 	const char *verb;
 	bool takes_name;
 	int (*run)(struct cli *cli, struct args *args, const char *name);
-} VERBS[] = {{"build", true, build}, {"ls", false, list}, {"verify", true, verify}, {"rm", true, rm}};
+} VERBS[] = {
+    {"build", true, build},   {"ls", false, list}, {"list", false, list},
+    {"verify", true, verify}, {"rm", true, rm},
+};
 
 static int run(struct cli *cli, struct args *args)
 {

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/str.h"
 #include "core/cli/boot.h"
 #include "core/cli/cli.h"
 #include "core/cli/setup.h"
@@ -12,7 +13,6 @@
 #include "core/cli/vm_list.h"
 #include "core/cli/vm_make.h"
 #include "core/config/paths.h"
-#include "core/image/image.h"
 #include "core/vm/store.h"
 
 static const struct arg_option OPTIONS[] = {
@@ -125,15 +125,6 @@ static bool refuse_changes(const struct args *args, const struct vm_spec *have, 
 
 /* ---- new or known ---- */
 
-static bool check_image(const char *name, struct err *e)
-{
-	struct image image = {0};
-	char *images FREE_ON_EXIT = paths_images_dir();
-	bool fine = image_load(images, name, &image, e) && image_verify(&image, false, e);
-	image_finish(&image);
-	return fine;
-}
-
 static bool start_known(struct args *args, const char *state_dir, struct vm_spec *spec, struct err *e)
 {
 	struct vm_spec want;
@@ -142,7 +133,7 @@ static bool start_known(struct args *args, const char *state_dir, struct vm_spec
 		return false;
 	want = *spec;
 	return apply_options(args, &want, e) && refuse_changes(args, spec, &want, e) &&
-	       check_image(spec->image, e) &&
+	       setup_check_image(spec->image, e) &&
 	       (allow->count == 0 || vm_make_add_rules(spec->name, allow->values, allow->count, e));
 }
 
@@ -155,20 +146,39 @@ static bool make_new(struct args *args, const struct config *config, struct vm_s
 	spec->created_ms = clock_wall_ms();
 	if (!apply_options(args, spec, e) || !vm_make_policy(&policy, config, allow->values, allow->count, e))
 		return false;
-	bool fine = check_image(spec->image, e) && vm_make_state(spec, &policy, e);
+	bool fine = setup_check_image(spec->image, e) && vm_make_state(spec, &policy, e);
 	policy_finish(&policy);
 	return fine;
 }
 
-static bool refuse_running(struct cli *cli, const char *vm, struct err *e)
+/* "; --memory is ignored", "; --allow is ignored: ccvm allow NAME HOST": what was asked for and does not happen. */
+static void tell_ignored(const struct args *args, const char *vm, struct err *e)
 {
+	struct str text = STR_INIT(300);
+	for (size_t i = 0; i < ARRAY_LEN(SETTINGS); i++) {
+		if (args_has(args, SETTINGS[i].option))
+			str_appendf(&text, "%s--%s", text.len ? ", " : "; ignored: ", SETTINGS[i].option);
+	}
+	if (args_has(args, "allow"))
+		str_appendf(&text, "%s--allow (while it runs: ccvm allow %s HOST)",
+		            text.len ? ", " : "; ignored: ", vm);
+	size_t len = strlen(e->msg);
+	snprintf(e->msg + len, sizeof(e->msg) - len, "%s", text.s);
+	str_finish(&text);
+}
+
+static bool refuse_running(struct cli *cli, const struct args *args, struct err *e)
+{
+	const char *vm = args->words[0];
 	struct vm_list list;
 	if (!vm_list_get(cli->loop, &list, e))
 		return false;
 	const struct vm_status *status = vm_list_find(&list, vm);
 	bool runs = status && vm_state_is_live(status->state);
-	if (runs)
+	if (runs) {
 		err_set(e, ERR_BUSY, "VM %s is already running (%s)", vm, vm_state_name(status->state));
+		tell_ignored(args, vm, e);
+	}
 	vm_list_finish(&list);
 	return !runs;
 }
@@ -186,7 +196,7 @@ static bool prepare(struct cli *cli, struct args *args, struct vm_spec *spec, bo
 	bool known = setup_check_vm(vm, &no_vm);
 	bool fine;
 	if (known)
-		fine = refuse_running(cli, vm, e) && start_known(args, state_dir, spec, e);
+		fine = refuse_running(cli, args, e) && start_known(args, state_dir, spec, e);
 	else
 		fine = make_new(args, &config, spec, e);
 	*made = fine && !known;

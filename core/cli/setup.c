@@ -7,6 +7,7 @@
 #include "core/base/mem.h"
 #include "core/cli/nearest.h"
 #include "core/config/paths.h"
+#include "core/image/image.h"
 #include "core/vm/store.h"
 
 bool setup_load_config(struct config *c, struct err *e)
@@ -42,4 +43,13 @@ bool setup_check_vm(const char *name, struct err *e)
 	if (access(spec, F_OK) == 0)
 		return true;
 	return fail_no_vm(name, e);
+}
+
+bool setup_check_image(const char *name, struct err *e)
+{
+	struct image image = {0};
+	char *images FREE_ON_EXIT = paths_images_dir();
+	bool fine = image_load(images, name, &image, e) && image_verify(&image, false, e);
+	image_finish(&image);
+	return fine;
 }

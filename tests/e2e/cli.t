@@ -22,7 +22,8 @@ is_json() { printf '%s' "$out" | python3 -c 'import json, sys; json.load(sys.std
 run $ccvm help
 is "$status" 0 'help'
 commands=$(printf '%s\n' "$out" | sed -n 's/^  \([a-z]*\)  *.*/\1/p')
-for want in up ls attach exec ping log allow deny stop kill rm image doctor version; do
+for want in up ls attach send screen wait record exec ping log allow deny pause resume restart stop kill rm image doctor \
+	version; do
 	printf '%s\n' "$commands" | grep -qx "$want"
 	ok $? "help names $want"
 done
@@ -55,7 +56,7 @@ usage "unknown command 'frobnicate'" frobnicate
 usage 'unknown option --frobnicate' --frobnicate
 usage 'unknown option --jsno .did you mean --json' ls --jsno
 usage 'unknown option -x' up -x
-usage 'usage: ccvm up NAME' up
+usage 'NAME is missing; usage: ccvm up NAME' up
 usage "unexpected argument 'b'" up a b
 usage "VM name 'A/b'" up A/b
 usage 'option --memory needs a value: SIZE' up a --memory
@@ -67,15 +68,39 @@ usage 'disk must be whole MiB, from 64M to 16T' up a --disk 17T
 usage '.--cpus. .65. makes no sense|--cpus: .65.' up a --cpus 65
 usage 'ready_timeout must be' up a --ready-timeout 10ms
 usage "backend 'kvm' is not" up a --backend kvm
-usage 'usage: ccvm exec' exec alpha
+usage 'PROGRAM is missing; usage: ccvm exec' exec alpha
+usage 'NAME is missing; usage: ccvm exec' exec
 usage "unexpected argument 'ls' before --" exec alpha ls -- -l
 usage "NAME=VALUE" exec alpha -e FOO -- env
 usage '-t needs a terminal' exec -t alpha -- sh
 usage 'attach needs a terminal' attach alpha
 usage 'the dashboard needs a terminal'
 usage 'the dashboard needs a terminal' dashboard
-usage '--term .x. is not a number' attach alpha --term x
-usage 'usage: ccvm allow' allow alpha
+usage "'x' is no number of a terminal" attach alpha:x
+usage "'0' is no number of a terminal" screen alpha:0
+usage "'' is no number of a terminal" record alpha:
+usage "VM name 'A'" wait A:1 --exit
+usage 'RULE is missing; usage: ccvm allow' allow alpha
+usage 'is a URL; the rule is only its host: x.example:80' allow alpha http://x.example/index.html
+usage 'is a URL; the rule is only its host: x.example' allow alpha https://X.example
+usage 'is a URL; a rule is HOST' deny alpha 'https://user@x.example/'
+usage "--for '0s' is not a time like 10m, from 1s to 30d" allow alpha x.example --for 0s
+usage "--for '31d' is not" allow alpha x.example --for 31d
+usage "--for 'ever' is not" allow alpha x.example --for ever
+usage 'option --for needs a value: TIME' allow alpha x.example --for
+usage 'nothing to send' send alpha
+usage "'Hyper-x' is no key" send alpha --key Hyper-x
+usage '- is given twice' send alpha - -
+usage 'give one of --ansi, --json and --svg' screen alpha --ansi --svg
+usage "--history '-1' is not a number" screen alpha --history -1
+usage "--history '1001' is not a number" screen alpha --svg --history 1001
+usage 'give one of --attention, --text and --exit' wait alpha
+usage 'give one of --attention, --text and --exit' wait alpha --exit --text x
+usage "--attention 'bored' is not" wait alpha --attention bored
+usage "--text '\(': " wait alpha --text '('
+usage "--timeout 'soon' is no time" wait alpha --exit --timeout soon
+usage 'NAME is missing; usage: ccvm pause' pause
+usage "unexpected argument 'b'" restart a b
 usage "top-level" allow alpha '*.test'
 usage 'name of a VM, or --all' log
 usage 'name of a VM, or --all' log alpha --all
@@ -88,7 +113,8 @@ usage 'is not build, ls, verify or rm' image frobnicate
 usage 'usage: ccvm image build' image build
 usage "image name 'A'" image build A
 usage '--yes belongs to --gc' doctor --yes
-usage 'no such command' help frobnicate
+usage "unknown command 'frobnicate'" help frobnicate
+usage "unknown command 'recrod' .did you mean record" help recrod
 
 # ---- failures: exit 1, and what to do
 fails() { # PATTERN ARGUMENTS...
@@ -98,10 +124,12 @@ fails() { # PATTERN ARGUMENTS...
 	is "$status/$(printf '%s\n' "$err" | wc -l)/$out" '1/1/' "failure: ccvm $*"
 	like "$err" "$pattern" "it says: $pattern"
 }
-for command in ping attach_ 'exec x' 'allow x' log stop kill rm; do
+for command in ping attach_ 'exec x' 'allow x' 'send x' 'wait x' screen record pause resume restart log stop kill rm; do
 	case $command in
 	'exec x') fails "no VM 'alpha'" exec alpha -- true ;;
 	'allow x') fails "no VM 'alpha'" allow alpha x.example ;;
+	'send x') fails "no VM 'alpha'" send alpha:2 text ;;
+	'wait x') fails "no VM 'alpha'" wait alpha --exit ;;
 	attach_) ;;
 	*) fails "no VM 'alpha'" "$command" alpha ;;
 	esac
@@ -127,8 +155,10 @@ is "$status/$out" '0/' 'ls without VMs'
 like "$err" 'No VMs' 'says what to do'
 run $ccvm ls --json
 is "$status/$(printf '%s' "$out" | tr -d ' \n')/$err" '0/[]/' 'ls --json without VMs'
-run $ccvm image ls
-like "$err" 'ccvm image build' 'image ls without images says what to do'
+for list in ls list; do
+	run $ccvm image $list
+	like "$err" 'ccvm image build' "image $list without images says what to do"
+done
 for command in version ls 'image ls' doctor 'doctor --gc'; do
 	# shellcheck disable=SC2086
 	run $ccvm $command --json
@@ -189,6 +219,10 @@ printf 'boot\r\n\033[31mred\n' >"$TMP/s/ccvm/alpha/console.log"
 run $ccvm ls
 like "$out" '^alpha +stopped .*never started' 'ls shows a VM that was never started'
 fails 'not running .ccvm up alpha' ping alpha
+fails 'not running .ccvm up alpha' send alpha x
+fails 'not running .ccvm up alpha' screen alpha
+fails 'not running .ccvm up alpha' pause alpha
+fails 'no image none|no image base|image base' restart alpha
 fails 'did you mean alpha' ping alphaa
 run $ccvm stop alpha
 is "$status/$out" '0/alpha: was not running' 'stop of a stopped VM'
