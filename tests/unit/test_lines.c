@@ -82,7 +82,7 @@ static const struct {
     {"a line is inserted above", FULL "ab\x1b[H\x1b[L", "|.w.."},
     {"a line is inserted under the history", FULL FULL FULL FULL "ab\x1b[H\x1b[L", ".|.ww."},
     {"the second line is deleted", FULL "ab\r\ncd\x1b[2;1H\x1b[M", "|...."},
-    {"a line is deleted under the history", FULL FULL FULL FULL "ab\x1b[H\x1b[M", ".|w..."},
+    {"a line is deleted under the history", FULL FULL FULL FULL "ab\x1b[H\x1b[M", ".|ww.."},
     {"the last row of a region moves away", "\x1b[3;1H" FULL "ab\x1b[1;3r\x1b[3;1H\n", ".|...."},
     {"scrolled down", FULL FULL "ab\x1b[T", "|.ww."},
     {"scrolled down out of the screen", "\r\n\r\n" FULL "ab\x1b[T", "|...."},
@@ -97,7 +97,7 @@ static const struct {
     {"after the alternate screen", FULL "\x1b[?1049h\x1b[2J\x1b[Hvi\x1b[?1049lab", "|w..."},
     {"on the alternate screen", "\x1b[?1049h\x1b[H" FULL "ab", "|w..."},
     {"the alternate screen does not reach the history", FULL FULL FULL FULL "ab\x1b[?1049h\x1b[2J\x1b[?1049l",
-     "w|ww.."},
+     "w|www."},
     {"a reset",
      FULL "ab\x1b"
           "c",
