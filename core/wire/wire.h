@@ -22,7 +22,7 @@
 
 #define WIRE_PORT_AGENT  9001 /* host to guest */
 #define WIRE_PORT_EGRESS 9002 /* guest to host: the proxy */
-#define WIRE_PORT_EVENTS 9003 /* guest to host: hello; later handoff, notify */
+#define WIRE_PORT_EVENTS 9003 /* guest to host: ready; what hooks say */
 #define WIRE_RELAY_PORT  3128 /* TCP on 127.0.0.1 in the guest, relayed to WIRE_PORT_EGRESS */
 
 #define WIRE_TEXT_MAX      400 /* an error or status text */
