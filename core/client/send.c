@@ -89,6 +89,8 @@ static void on_ended(void *arg, uint32_t code, unsigned signum, const struct err
 	struct err gone = ERR_INIT;
 	(void)code;
 	(void)signum;
+	if (!e && s->sent == s->count)
+		return; /* it may have been told to end; whether all was taken is still answered */
 	if (!e)
 		err_set(&gone, ERR_GONE, "the program in the terminal ended");
 	finish(s, e ? e : &gone);
