@@ -129,7 +129,7 @@ static void image_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t n
 
 static const struct column COLUMNS[] = {
     [LIST_NAME] = {"VM", name_text, 2, 0, false},
-    [LIST_STATE] = {"STATE", state_text, 10, 1, false},
+    [LIST_STATE] = {"STATE", state_text, 11, 1, false},
     [LIST_FOR] = {"FOR", for_text, 3, 3, true},
     [LIST_CPU] = {"CPU", cpu_text, 4, 4, true},
     [LIST_MEM] = {"MEM", mem_text, 4, 5, true},

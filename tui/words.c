@@ -29,8 +29,8 @@ void words_duration(char out[WORDS_SIZE], int64_t ms)
 static void scaled(char out[WORDS_SIZE], uint64_t bytes, const char *units)
 {
 	uint64_t tenths = MIN(bytes, UINT64_MAX / 10) * 10;
-	while (tenths >= 10240 && units[1]) {
-		tenths /= 1024;
+	while (tenths >= 10000 && units[1]) {
+		tenths = tenths / 1024 + (tenths % 1024 >= 512);
 		units++;
 	}
 	if (tenths < 100 && tenths % 10 != 0)

@@ -39,12 +39,13 @@ static void sizes_have_few_digits(void **state)
 	             {41300, "0M", "40K"},
 	             {412ull << 20, "412M", "412M"},
 	             {512ull << 20, "512M", "512M"},
-	             {1023ull << 20, "1023M", "1023M"},
+	             {999ull << 20, "999M", "999M"},
+	             {1023ull << 20, "1G", "1G"},
 	             {1ull << 30, "1G", "1G"},
 	             {1536ull << 20, "1.5G", "1.5G"},
 	             {16ull << 30, "16G", "16G"},
 	             {1ull << 40, "1T", "1T"},
-	             {UINT64_MAX, "15E", "1.5E"}};
+	             {UINT64_MAX, "16E", "1.6E"}};
 	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
 		char out[WORDS_SIZE];
 		words_memory(out, CASES[i].bytes);
