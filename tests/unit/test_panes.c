@@ -212,9 +212,14 @@ static void of_many_sizes_the_last_one_wins(void **state)
 	struct scene s;
 	begin(&s, OPENS);
 	wish(&s, 0, 10, 40);
+	wish(&s, 0, 20, 41); /* before it is open */
+	assert_true(loop_wait(s.loop, was_resized, &s));
+	finish(&s);
+	begin(&s, OPENS);
+	wish(&s, 0, 10, 40);
 	for (unsigned i = 0; i < 500; i++) {
 		wish(&s, 0, 21 + i % 7, 30 + i % 50);
-		if (i % 50 == 0) /* also before it is open */
+		if (i % 50 == 0)
 			loop_turn(s.loop, false);
 	}
 	wish(&s, 0, 20, 77);
