@@ -33,11 +33,6 @@ void grid_finish(struct grid *g)
 	*g = (struct grid){0};
 }
 
-const struct row *grid_row(const struct grid *g, unsigned row)
-{
-	return row_at(g, row);
-}
-
 uint64_t grid_row_stamp(const struct grid *g, unsigned row)
 {
 	return MAX(row_at(g, row)->stamp, g->stamp);
@@ -90,10 +85,41 @@ static void row_extend(const struct grid *g, struct row *r, unsigned end)
 		r->cells = mem_resize(r->cells, cap, sizeof(*r->cells));
 		r->cap = (uint16_t)cap;
 	}
-	if (r->used < end) {
+	if (r->used >= end)
+		return;
+	if (COLOUR_IS_DEFAULT(r->fill)) {
 		memset(r->cells + r->used, 0, (end - r->used) * sizeof(*r->cells));
-		r->used = (uint16_t)end;
+	} else {
+		const struct cell blank = {.bg = r->fill};
+		for (unsigned i = r->used; i < end; i++)
+			r->cells[i] = blank;
 	}
+	r->used = (uint16_t)end;
+}
+
+/* Makes cells of what was only a colour. */
+static void row_settle(const struct grid *g, struct row *r)
+{
+	if (COLOUR_IS_DEFAULT(r->fill))
+		return;
+	row_extend(g, r, g->cols);
+	r->fill = COLOUR_DEFAULT;
+}
+
+const struct row *grid_row(const struct grid *g, unsigned row)
+{
+	struct row *r = row_at(g, row);
+	row_settle(g, r);
+	return r;
+}
+
+static void push_row(struct scrollback *history, const struct grid *g, unsigned row,
+                     const struct clusters *clusters)
+{
+	const struct row *r = row_at(g, row);
+	const struct pack_line line = {
+	    .cells = r->cells, .used = MIN(r->used, g->cols), .cols = g->cols, .fill = r->fill};
+	scrollback_push(history, &line, r->flags, clusters);
 }
 
 void grid_put(struct grid *g, int row, int col, const struct cell *glyph)
@@ -134,20 +160,19 @@ static void row_erase(struct grid *g, struct row *r, unsigned left, unsigned rig
 	row_split(r, right);
 	if (right >= r->used)
 		r->flags &= ROW_PROMPT;
-	if (COLOUR_IS_DEFAULT(bg)) {
-		if (left >= r->used)
-			return;
-		if (right >= r->used) {
-			r->used = (uint16_t)left;
-			return;
-		}
-		memset(&r->cells[left], 0, (right - left) * sizeof(struct cell));
-		return;
+	bool to_edge = right >= g->cols;
+	if (to_edge && (left < r->used || bg != r->fill)) {
+		row_extend(g, r, left);
+		r->used = (uint16_t)left;
+		r->fill = bg;
+	} else if (bg == r->fill && right >= r->used) {
+		r->used = (uint16_t)MIN(r->used, left);
+	} else {
+		row_extend(g, r, right);
+		const struct cell blank = {.bg = bg};
+		for (unsigned i = left; i < right; i++)
+			r->cells[i] = blank;
 	}
-	row_extend(g, r, right);
-	const struct cell blank = {.bg = bg};
-	for (unsigned i = left; i < right; i++)
-		r->cells[i] = blank;
 }
 
 /* Cuts the rectangle to the grid; false when nothing is left. */
@@ -202,10 +227,8 @@ static void scroll_rows(struct grid *g, struct rect r, int down, uint32_t bg, st
 	unsigned top = (unsigned)r.top, bottom = (unsigned)r.bottom, height = bottom - top;
 	unsigned n = MIN((unsigned)abs(down), height);
 	if (down > 0 && history != NULL)
-		for (unsigned i = 0; i < n; i++) {
-			const struct row *row = row_at(g, top + i);
-			scrollback_push(history, row->cells, MIN(row->used, g->cols), row->flags, clusters);
-		}
+		for (unsigned i = 0; i < n; i++)
+			push_row(history, g, top + i, clusters);
 	if (n < height)
 		rotate_rows(g, top, bottom, down > 0 ? n : height - n);
 	/* Rows that no longer lie before what they were wrapped into. */
@@ -220,11 +243,11 @@ static void scroll_rows(struct grid *g, struct rect r, int down, uint32_t bg, st
 	else
 		freed.bottom = (int)(top + n);
 	for (int row = freed.top; row < freed.bottom; row++) {
-		row_at(g, (unsigned)row)->used = 0;
-		row_at(g, (unsigned)row)->flags = 0;
-		if (!COLOUR_IS_DEFAULT(bg))
-			row_erase(g, row_at(g, (unsigned)row), 0, g->cols, bg);
-		row_at(g, (unsigned)row)->stamp = *g->now;
+		struct row *at = row_at(g, (unsigned)row);
+		at->used = 0;
+		at->flags = 0;
+		at->fill = bg;
+		at->stamp = *g->now;
 	}
 }
 
@@ -316,10 +339,8 @@ static void shrink_rows(struct grid *g, unsigned rows, int *cursor_row, struct s
 	unsigned cursor = (unsigned)MAX(*cursor_row, 0);
 	unsigned skip = cursor >= rows ? cursor - rows + 1 : 0;
 	skip = MIN(skip, g->count - rows);
-	for (unsigned i = 0; i < skip && history != NULL; i++) {
-		const struct row *row = row_at(g, i);
-		scrollback_push(history, row->cells, MIN(row->used, g->cols), row->flags, clusters);
-	}
+	for (unsigned i = 0; i < skip && history != NULL; i++)
+		push_row(history, g, i, clusters);
 	bool cut = g->count - skip > rows;
 	set_count(g, rows, skip);
 	if (cut)
@@ -353,6 +374,8 @@ static void grow_rows(struct grid *g, unsigned rows, int *cursor_row, struct scr
 void grid_resize(struct grid *g, unsigned rows, unsigned cols, int *cursor_row, struct scrollback *history,
                  struct clusters *clusters)
 {
+	for (unsigned i = 0; i < g->count && cols != g->cols; i++)
+		row_settle(g, row_at(g, i));
 	if (rows < g->count)
 		shrink_rows(g, rows, cursor_row, history, clusters);
 	else if (rows > g->count)

@@ -1,6 +1,7 @@
 /* The cells of one screen: rows are pointers, so scrolling moves pointers and never cells.
  *
- * Each row knows how many of its cells were ever written (the rest is blank) and the generation of its last change. All
+ * Each row knows how many of its cells were ever written (the rest is blank, with one background: erasing and scrolling cost
+ * the same in any colour) and the generation of its last change. All
  * functions accept any coordinates: what lies outside is cut off, because they are called with what libvterm makes of a
  * guest's numbers. */
 #ifndef CCVM_TERM_GRID_H
@@ -18,6 +19,7 @@ struct row {
 	struct cell *cells; /* owned, NULL while never written */
 	uint16_t used, cap;
 	uint8_t flags; /* enum row_flag */
+	uint32_t fill; /* background of the blank cells after `used`; grid_row makes them cells */
 	uint64_t stamp;
 };
 

@@ -154,11 +154,14 @@ static bool cell_is_torn(const struct cell *cells, size_t i, size_t used)
 	return cells[i].width == CELL_TAIL;
 }
 
-void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters)
+void pack_line(struct buf *out, const struct pack_line *line, const struct clusters *clusters)
 {
+	const struct cell *cells = line->cells;
+	const bool filled = !COLOUR_IS_DEFAULT(line->fill) && line->cols > line->used;
+	size_t used = line->used;
 	struct cell style = {0};
 	size_t link_room = PACK_LINKS_MAX;
-	while (used > 0 && cells[used - 1].code == 0 && cell_is_blank(&cells[used - 1]))
+	while (!filled && used > 0 && cells[used - 1].code == 0 && cell_is_blank(&cells[used - 1]))
 		used--;
 	for (size_t i = 0; i < used;) {
 		put_style(out, &style, &cells[i]);
@@ -175,6 +178,18 @@ void pack_row(struct buf *out, const struct cell *cells, size_t used, const stru
 			left -= left % 2;
 		i += put_run(out, &cells[i], left, clusters);
 	}
+	if (filled) {
+		const struct cell blank = {.bg = line->fill};
+		put_style(out, &style, &blank);
+		if (style.link != 0)
+			put_link(out, &style, &blank, &clusters->links, &link_room);
+		put_count(out, OP_BLANK, line->cols - used);
+	}
+}
+
+void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters)
+{
+	pack_line(out, &(struct pack_line){.cells = cells, .used = used, .cols = used}, clusters);
 }
 
 struct unpacker {

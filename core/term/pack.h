@@ -27,6 +27,13 @@
 /* Appends the first `used` cells; those at the end that nothing was written to are left out (a written space stays: the next row
  * may go on after it). A wide cell without its tail (cut by a narrower screen) becomes blank. */
 void pack_row(struct buf *out, const struct cell *cells, size_t used, const struct clusters *clusters);
+/* The same for `used` cells and blank ones with background `fill` after them, up to `cols`. */
+struct pack_line {
+	const struct cell *cells; /* borrowed */
+	size_t used, cols;
+	uint32_t fill;
+};
+void pack_line(struct buf *out, const struct pack_line *line, const struct clusters *clusters);
 /* Writes at most `most` cells; their number goes to *used. False unless the bytes are exactly such a row: known operations,
  * printable characters, valid colours and attributes, no more than `most` columns. */
 bool unpack_row(struct bytes packed, struct cell *out, size_t most, struct clusters *clusters, size_t *used);

@@ -130,7 +130,7 @@ static struct block *add_block(struct scrollback *s, size_t need)
 	return b;
 }
 
-void scrollback_push(struct scrollback *s, const struct cell *cells, size_t used, unsigned flags,
+void scrollback_push(struct scrollback *s, const struct pack_line *line, unsigned flags,
                      const struct clusters *clusters)
 {
 	if (s->most == 0) {
@@ -140,7 +140,7 @@ void scrollback_push(struct scrollback *s, const struct cell *cells, size_t used
 	if (s->lines >= s->most)
 		drop_oldest_line(s);
 	buf_clear(&s->scratch);
-	pack_row(&s->scratch, cells, used, clusters);
+	pack_line(&s->scratch, line, clusters);
 	size_t len = s->scratch.len;
 	struct block *b = newest_block(s);
 	if (b == NULL || b->size - b->end < len + LINE_HEAD)

@@ -10,6 +10,7 @@
 #include "core/base/buf.h"
 #include "core/term/cells.h"
 #include "core/term/clusters.h"
+#include "core/term/pack.h"
 
 #define SCROLLBACK_BYTES_MAX (16 * 1024 * 1024) /* of one terminal */
 
@@ -21,7 +22,7 @@ void scrollback_set_limit(struct scrollback *s, unsigned most_lines);
 void scrollback_clear(struct scrollback *s);
 
 /* flags: enum row_flag. */
-void scrollback_push(struct scrollback *s, const struct cell *cells, size_t used, unsigned flags,
+void scrollback_push(struct scrollback *s, const struct pack_line *line, unsigned flags,
                      const struct clusters *clusters);
 /* Takes the newest line back: writes at most `most` cells, returns how many; 0 and *found false when there is none. */
 size_t scrollback_pop(struct scrollback *s, struct cell *out, size_t most, struct clusters *clusters,

@@ -549,6 +549,26 @@ static void an_idle_terminal_is_small(void **state)
 	term_test_finish(&t);
 }
 
+/* Erasing and scrolling in a colour makes no cells: a few bytes of a guest would else fill megabytes, again and again. */
+static void colours_cost_no_cells(void **state)
+{
+	(void)state;
+	static const char *const FILLS[] = {"\x1b[2J",         "\x1b[H\x1b[J",      "\x1b[999S",
+	                                    "\x1b[999T",       "\x1b[999;1H\n\n\n", "\x1b[H\x1b[999L",
+	                                    "\x1b[H\x1b[999M", "\x1b[?1049h"};
+	for (size_t i = 0; i < ARRAY_LEN(FILLS); i++) {
+		struct term_test t;
+		term_test_init(&t, TERM_ROWS_MAX, TERM_COLS_MAX);
+		size_t before = emulator_memory(t.e);
+		term_test_write(&t, "\x1b[44m");
+		term_test_write(&t, FILLS[i]);
+		assert_in_range(emulator_memory(t.e), before, before + 128 * 1024);
+		assert_int_equal(term_test_cell(&t, TERM_ROWS_MAX - 1, TERM_COLS_MAX - 1).bg,
+		                 i == 3 || i == 5 ? COLOUR_DEFAULT : COLOUR_INDEXED(4));
+		term_test_finish(&t);
+	}
+}
+
 /* ---- towards the guest ------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -649,6 +669,7 @@ int main(void)
 	    cmocka_unit_test(resizing_in_the_alternate_screen_keeps_the_primary),
 	    cmocka_unit_test(leaving_the_alternate_screen_finds_the_cursor),
 	    cmocka_unit_test(an_idle_terminal_is_small),
+	    cmocka_unit_test(colours_cost_no_cells),
 	    cmocka_unit_test(pastes_cannot_break_out),
 	    cmocka_unit_test(keys_follow_the_modes),
 	    cmocka_unit_test(reset_ends_what_is_unfinished),

@@ -140,7 +140,9 @@ static void random_steps_agree_with_the_model(void **state)
 				if (down != 0 || right != 0)
 					model_scroll(&m, r, down, right, blank);
 			}
-			compare(&g, &m, step);
+			/* Looking at a row makes cells of its colour, so not after every step. */
+			if (some(8) == 0 || step == 119)
+				compare(&g, &m, step);
 		}
 		grid_finish(&g);
 	}

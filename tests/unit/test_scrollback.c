@@ -20,7 +20,8 @@ static void push(struct scrollback *s, unsigned number, unsigned len)
 		cells[i].code = 'a' + i % 26;
 		cells[i].fg = COLOUR_RGB(i, number, 3);
 	}
-	scrollback_push(s, cells, MAX(len, (unsigned)strlen(text)), number % 4, &(struct clusters){0});
+	const struct pack_line line = {.cells = cells, .used = MAX(len, (unsigned)strlen(text))};
+	scrollback_push(s, &line, number % 4, &(struct clusters){0});
 }
 
 static unsigned number_of(const struct cell *cells, size_t used)
@@ -98,7 +99,7 @@ static void the_longest_lines_fit(void **state)
 		                         .ul = COLOUR_RGB(1, i, i),
 		                         .attrs = (uint16_t)(i & 0xff)};
 	for (int i = 0; i < 25; i++)
-		scrollback_push(s, cells, TERM_COLS_MAX, 0, &from);
+		scrollback_push(s, &(struct pack_line){.cells = cells, .used = TERM_COLS_MAX}, 0, &from);
 	unsigned flags;
 	assert_int_equal(scrollback_line(s, 9, out, TERM_COLS_MAX, &to, &flags), TERM_COLS_MAX);
 	assert_memory_equal(out, cells,
