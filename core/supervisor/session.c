@@ -142,7 +142,9 @@ static const struct {
     {WIRE_TERM_TEXT, true, session_on_term_text},
     {WIRE_TERM_PASTE, true, session_on_term_paste},
     {WIRE_TERM_RESIZE, true, session_on_term_resize},
+    {WIRE_TERM_MOUSE, true, session_on_term_mouse},
     {WIRE_TERM_FOCUS, true, session_on_term_focus},
+    {WIRE_TERM_HISTORY, true, session_on_term_history},
     {WIRE_TERM_SIGNAL, true, session_on_term_signal},
     {WIRE_TERM_LEAVE, true, session_on_term_leave},
 };

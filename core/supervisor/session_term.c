@@ -4,8 +4,10 @@
 #include "core/base/mem.h"
 #include "core/supervisor/session_internal.h"
 #include "core/supervisor/terminals.h"
+#include "core/term/snapshot.h"
 
-#define UPDATE_MAX (512 * 1024) /* bigger screens go out in parts */
+#define UPDATE_MAX  (512 * 1024) /* bigger screens go out in parts */
+#define HISTORY_MAX (256 * 1024) /* one piece; screens of others wait no longer than it takes */
 
 struct session_term {
 	struct list link;
@@ -175,6 +177,21 @@ bool session_on_term_resize(struct session *s, const struct frame *f, struct err
 	return true;
 }
 
+bool session_on_term_mouse(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_term_mouse m;
+	if (!wire_get_term_mouse(f->body, &m, e))
+		return false;
+	if (m.kind >= MOUSE_KIND_COUNT || m.button >= MOUSE_BUTTON_COUNT || m.mods & ~TERM_MOD_ALL)
+		return err_set(e, ERR_PROTOCOL, "malformed term_mouse message");
+	struct session_term *t = find_term(s, m.term);
+	struct term_mouse mouse = {
+	    .kind = m.kind, .button = m.button, .mods = m.mods, .row = m.row, .col = m.col};
+	if (t)
+		term_watch_mouse(t->watch, &mouse);
+	return true;
+}
+
 bool session_on_term_focus(struct session *s, const struct frame *f, struct err *e)
 {
 	struct wire_term_focus m;
@@ -185,6 +202,35 @@ bool session_on_term_focus(struct session *s, const struct frame *f, struct err 
 	struct session_term *t = find_term(s, m.term);
 	if (t)
 		term_watch_focus(t->watch, m.focused != 0);
+	return true;
+}
+
+static_assert(HISTORY_MAX >= SNAPSHOT_ROW_MAX && HISTORY_MAX <= WIRE_LINES_MAX, "a line fits, a piece fits");
+
+static void send_lines(struct session_term *t, uint32_t id, const struct wire_term_history *m)
+{
+	struct buf lines = BUF_INIT(WIRE_LINES_MAX);
+	struct wire_term_lines answer = {.term = m->term};
+	answer.count = term_watch_history(t->watch, m->before, m->most, HISTORY_MAX, &lines, &answer.first);
+	answer.lines = (struct bytes){.p = lines.data, .len = lines.len};
+	wire_put_term_lines(session_out(t->session), id, &answer);
+	session_flush(t->session);
+	buf_finish(&lines);
+}
+
+bool session_on_term_history(struct session *s, const struct frame *f, struct err *e)
+{
+	struct wire_term_history m;
+	struct err why = ERR_INIT;
+	if (!wire_get_term_history(f->body, &m, e))
+		return false;
+	struct session_term *t = find_term(s, m.term);
+	if (t) {
+		send_lines(t, f->id, &m);
+		return true;
+	}
+	err_set(&why, ERR_NOT_FOUND, "this connection does not watch terminal %u", m.term);
+	session_answer_err(s, f->id, &why);
 	return true;
 }
 

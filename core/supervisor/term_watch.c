@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/loop/timer.h"
+#include "core/term/transcript.h"
 
 /* Input is taken while so much fits beside it: it may grow when encoded, and is cut into frames. */
 #define INPUT_ROOM ((size_t)2 * WIRE_DATA_MAX)
@@ -103,6 +104,13 @@ bool term_watch_take(struct term_watch *w, size_t max, struct buf *out)
 	if (snapshot_encode(t->emulator, &w->cursor, max, out))
 		w->sent_ms = now; /* the parts of one update have no pace among them */
 	return true;
+}
+
+uint32_t term_watch_history(struct term_watch *w, uint64_t before, uint32_t most, size_t max, struct buf *out,
+                            uint64_t *first)
+{
+	*first = 0;
+	return w->terminal ? transcript_encode(w->terminal->emulator, before, most, max, out, first) : 0;
 }
 
 /* ---- size ---- */
@@ -223,6 +231,16 @@ void term_watch_paste(struct term_watch *w, struct bytes text, bool first, bool 
 	}
 	buf_finish(&w->paste);
 	buf_init(&w->paste, TERMINALS_PASTE_MAX);
+}
+
+void term_watch_mouse(struct term_watch *w, const struct term_mouse *m)
+{
+	struct emulator *e = m->kind == MOUSE_PRESS ? typed_into(w, 0) : takes_input(w, 0);
+	if (!e)
+		return;
+	emulator_mouse(e, m);
+	w->sent_ms = 0;
+	terminal_may_read(w->terminal);
 }
 
 void term_watch_focus(struct term_watch *w, bool focused)

@@ -1,5 +1,6 @@
 /* core/supervisor against a hostile guest and a broken client: any bytes on a link to the agent (ping, program, terminal), on
- * the events port and on the control socket end at most that connection. The first byte says where the rest arrives. */
+ * the events port and on the control socket (with and without a terminal open) end at most that connection. The first byte
+ * says where the rest arrives. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "core/supervisor/health.h"
 #include "core/supervisor/live_policy.h"
 #include "core/supervisor/session.h"
+#include "core/supervisor/lookout.h"
 #include "core/supervisor/terminals.h"
 #include "core/wire/frame.h"
 #include "core/wire/wire.h"
@@ -26,7 +28,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum where { AT_PING, AT_EXEC, AT_TERMINAL, AT_EVENTS, AT_CONTROL, AT_COUNT };
+enum where { AT_PING, AT_EXEC, AT_TERMINAL, AT_EVENTS, AT_CONTROL, AT_CONSOLE, AT_COUNT };
 
 struct world {
 	struct loop *loop;
@@ -37,9 +39,10 @@ struct world {
 	struct health *health;
 	struct live_policy *policy;
 	struct terminals *terminals;
-	struct guest_events *events;
+	struct lookout *lookout;
 	struct session_host host;
 	struct session *session;
+	enum where where;
 	const uint8_t *data; /* what the guest sends on each connection */
 	size_t size;
 	int calls[MOST_CALLS];
@@ -59,6 +62,17 @@ static void put_buf(int fd, struct buf *b)
 	buf_finish(b);
 }
 
+/* A guest that behaves: a program that wants to hear of everything and has filled some history. */
+static void put_terminal(struct buf *out)
+{
+	static const char TEXT[] =
+	    "\x1b[?1000h\x1b[?1006h\x1b[?1004h\x1b[?2004ha\r\n\x1b[1mb\xcc\x81\r\n\n\n\n\n\n\nend";
+	struct wire_agent_spawned spawned = {.pid = 1};
+	struct wire_stdout_data data = {.data = {.p = (const uint8_t *)TEXT, .len = sizeof(TEXT) - 1}};
+	wire_put_agent_spawned(out, 1, &spawned);
+	wire_put_stdout_data(out, 1, &data);
+}
+
 static void on_guest_called(void *arg, int fd)
 {
 	struct world *w = arg;
@@ -70,7 +84,11 @@ static void on_guest_called(void *arg, int fd)
 	w->calls[w->call_count++] = fd;
 	put(fd, "OK 1073741824\n", 14);
 	wire_put_my_hello(&hello, "guest");
+	if (w->where == AT_CONSOLE)
+		put_terminal(&hello);
 	put_buf(fd, &hello);
+	if (w->where == AT_CONSOLE)
+		return;
 	put(fd, w->data, w->size);
 	shutdown(fd, SHUT_WR);
 }
@@ -108,9 +126,10 @@ static void on_pause(void *arg, bool paused)
 
 static void on_seen(void *arg, bool attention, bool denied)
 {
-	(void)arg;
-	(void)attention;
+	struct world *w = arg;
 	(void)denied;
+	if (attention)
+		lookout_seen(w->lookout);
 }
 
 static void on_gone(void *arg, struct session *s)
@@ -119,6 +138,15 @@ static void on_gone(void *arg, struct session *s)
 	w->session = NULL;
 	session_close(s);
 }
+
+static void on_notify(void *arg, const struct wire_event_notify *m)
+{
+	struct world *w = arg;
+	lookout_notify(w->lookout, m);
+}
+
+static const struct guest_events_ops EVENTS_OPS = {
+    .on_ready = on_ready, .on_incident = on_incident, .on_notify = on_notify};
 
 static struct world world;
 
@@ -130,7 +158,6 @@ static void remove_folder(void)
 
 static void make_world(struct world *w)
 {
-	static const struct guest_events_ops EVENTS_OPS = {.on_ready = on_ready, .on_incident = on_incident};
 	struct vm_status status = {.name = "alpha", .state = VM_READY, .generation = 1};
 	struct err e = ERR_INIT;
 	log_open("fuzz", open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR);
@@ -140,9 +167,9 @@ static void make_world(struct world *w)
 	w->events_path = mem_printf("%s/events.sock", w->dir);
 	w->loop = loop_create();
 	w->guest = listener_open(w->loop, w->vsock, on_guest_called, w, &e);
-	w->events = guest_events_open(w->loop, w->events_path, &EVENTS_OPS, w, &e);
-	CHECK(w->guest && w->events);
+	CHECK(w->guest);
 	w->board = board_create(w->loop, &status);
+	w->lookout = lookout_create(w->loop, w->board);
 	w->health = health_create(w->loop, w->board, w->vsock, "/nonexistent");
 	w->policy = live_policy_create(w->loop, "/nonexistent", do_nothing, w);
 	w->host = (struct session_host){.loop = w->loop,
@@ -162,13 +189,14 @@ static void ask(enum where where, int client)
 {
 	struct buf out = BUF_INIT(4096);
 	struct wire_exec exec = {.argv = {.p = (const uint8_t *)"x", .len = 2}};
-	struct wire_term_open term = {.term = 0, .rows = 24, .cols = 80};
+	struct wire_term_open term = {
+	    .term = 0, .rows = (uint16_t)(where == AT_CONSOLE ? 4 : 24), .cols = 80};
 	wire_put_my_hello(&out, "client");
 	if (where == AT_PING)
 		wire_put_empty(&out, WIRE_PING, 5);
 	if (where == AT_EXEC)
 		wire_put_exec(&out, 5, &exec);
-	if (where == AT_TERMINAL)
+	if (where == AT_TERMINAL || where == AT_CONSOLE)
 		wire_put_term_open(&out, 5, &term);
 	put_buf(client, &out);
 }
@@ -189,12 +217,14 @@ static void through_a_session(struct world *w, enum where where)
 	int fds[2];
 	struct err e = ERR_INIT;
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-	w->terminals = terminals_create(w->loop, w->board, w->vsock, NULL, NULL);
+	w->terminals = terminals_create(w->loop, w->board, w->vsock, &LOOKOUT_TERMINALS, w->lookout);
 	w->host.terminals = w->terminals;
 	w->session = session_open(&w->host, fds[1], on_gone, w, &e);
 	CHECK(w->session);
 	ask(where, fds[0]);
-	if (where == AT_CONTROL)
+	if (where == AT_CONSOLE)
+		turn(w, fds[0]); /* the terminal is open */
+	if (where == AT_CONTROL || where == AT_CONSOLE)
 		put(fds[0], w->data, w->size);
 	turn(w, fds[0]);
 	close(fds[0]);
@@ -206,10 +236,21 @@ static void through_a_session(struct world *w, enum where where)
 static void through_the_events_port(struct world *w)
 {
 	struct err e = ERR_INIT;
+	/* A port of its own for each input: one that hears many of them rests. */
+	struct guest_events *events = guest_events_open(w->loop, w->events_path, &EVENTS_OPS, w, &e);
+	CHECK(events);
 	int fd CLOSE_ON_EXIT = fd_unix_connect(w->events_path, &e);
 	CHECK(fd >= 0);
 	put(fd, w->data, w->size);
 	turn(w, -1);
+	guest_events_close(events);
+}
+
+static void check_attention(const struct vm_attention *a)
+{
+	CHECK((unsigned)a->state < ATTENTION_STATE_COUNT && (unsigned)a->source < ATTENTION_SOURCE_COUNT);
+	for (const char *p = a->text; *p; p++)
+		CHECK((unsigned char)*p >= 0x20 && *p != 0x7f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -221,6 +262,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	enum where where = data[0] % AT_COUNT;
 	board_edit(w->board)->paused = false;
+	w->where = where;
 	w->data = data + 1;
 	w->size = size - 1;
 	if (where == AT_EVENTS)
@@ -231,5 +273,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(w->calls[i]);
 	w->call_count = 0;
 	turn(w, -1);
+	check_attention(&board_status(w->board)->attention);
 	return 0;
 }

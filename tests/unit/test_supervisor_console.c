@@ -12,6 +12,7 @@
 #include "core/supervisor/board.h"
 #include "core/supervisor/session_internal.h"
 #include "core/supervisor/terminals.h"
+#include "core/term/transcript.h"
 #include "tests/lib/loop_wait.h"
 #include "tests/lib/term_rig.h"
 
@@ -301,6 +302,93 @@ static void the_focus_is_that_of_any_watcher(void **state)
 	expect_typed(f, "");
 }
 
+/* ---- the mouse ---- */
+
+static void the_mouse_is_for_those_who_ask(void **state)
+{
+	struct rig *f = *state;
+	uint32_t term = open_bracketed(f);
+	struct wire_term_mouse m = {
+	    .term = term, .kind = MOUSE_PRESS, .button = MOUSE_LEFT, .row = 4, .col = 9};
+	wire_put_term_mouse(&f->a.out, 0, &m);
+	peer_send(&f->a);
+	expect_typed(f, "");
+	guest_double_write(f->guest, "\x1b[?1000h\x1b[?1006h", 16);
+	loop_settle(f->loop);
+	wire_put_term_mouse(&f->a.out, 0, &m);
+	peer_send(&f->a);
+	expect_typed(f, "\x1b[<0;10;5M");
+}
+
+/* ---- history ---- */
+
+static void ask_history(struct peer *p, uint32_t id, uint32_t term, uint64_t before, uint32_t most)
+{
+	struct wire_term_history m = {.term = term, .before = before, .most = most};
+	wire_put_term_history(&p->out, id, &m);
+	peer_send(p);
+}
+
+static struct wire_term_lines take_lines(struct peer *p, uint32_t id)
+{
+	struct wire_term_lines m;
+	struct err e = ERR_INIT;
+	const struct got *g = rig_take_after_screens(p, WIRE_TERM_LINES);
+	assert_int_equal(g->id, id);
+	assert_true(wire_get_term_lines(got_body(g), &m, &e));
+	return m;
+}
+
+static void expect_line(const struct transcript *t, uint64_t number, const char *want)
+{
+	struct cell cells[80];
+	size_t n = transcript_line(t, number, cells, ARRAY_LEN(cells), NULL);
+	assert_int_equal(n, strlen(want));
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(cells[i].code, want[i]);
+}
+
+static void the_history_comes_in_pieces(void **state)
+{
+	struct rig *f = *state;
+	struct screen screen;
+	struct err e = ERR_INIT;
+	screen_init(&screen, 1, 2);
+	peer_greet(f, &f->a);
+	rig_open_term(&f->a, 1, 0, 3, 80);
+	uint32_t term = rig_take_opened(&f->a, 1);
+	guest_double_write(f->guest, "\x1b[H\x1b[2J", 7);
+	for (int i = 0; i < 30; i++) {
+		char line[20];
+		int n = snprintf(line, sizeof(line), "line %d\r\n", i);
+		guest_double_write(f->guest, line, (size_t)n);
+	}
+	rig_wait_row(&f->a, &screen, "line 28");
+	struct transcript *t = transcript_create(&screen);
+	uint64_t first = transcript_first(t);
+	ask_history(&f->a, 2, term, first, 20);
+	struct wire_term_lines m = take_lines(&f->a, 2);
+	assert_int_equal(m.count, 20);
+	assert_int_equal(m.first, first - 20);
+	if (!transcript_prepend(t, m.first, m.count, m.lines, &e))
+		fail_msg("%s", e.msg);
+	ask_history(&f->a, 3, term, transcript_first(t), UINT32_MAX);
+	m = take_lines(&f->a, 3);
+	assert_int_equal(m.count, 8);
+	assert_true(transcript_prepend(t, m.first, m.count, m.lines, &e));
+	for (uint64_t i = 0; i < 30; i++) {
+		char want[20];
+		snprintf(want, sizeof(want), "line %d", (int)i);
+		expect_line(t, transcript_first(t) + i, want);
+	}
+	ask_history(&f->a, 4, term, transcript_first(t), 5);
+	assert_int_equal(take_lines(&f->a, 4).count, 0);
+	ask_history(&f->a, 5, term + 1, first, 5); /* not watched here */
+	assert_int_equal(rig_take_after_screens(&f->a, WIRE_ERROR)->id, 5);
+	transcript_destroy(t);
+	screen_finish(&screen);
+}
+
 /* ---- signals ---- */
 
 static void ask_signal(struct peer *p, uint32_t id, uint32_t term, int signum)
@@ -410,11 +498,13 @@ static void put_bad(struct buf *out, size_t which)
 	struct wire_term_paste paste = {.term = 1, .first = 2};
 	struct wire_pause pause = {.paused = 2};
 	struct wire_seen seen = {.denied = 2};
+	struct wire_term_mouse mouse = {.term = 1, .kind = MOUSE_KIND_COUNT};
 	switch (which) {
 	case 0: wire_put_term_focus(out, 1, &focus); break;
 	case 1: wire_put_term_paste(out, 1, &paste); break;
 	case 2: wire_put_pause(out, 1, &pause); break;
 	case 3: wire_put_seen(out, 1, &seen); break;
+	case 4: wire_put_term_mouse(out, 1, &mouse); break;
 	default: break;
 	}
 }
@@ -422,7 +512,7 @@ static void put_bad(struct buf *out, size_t which)
 static void values_out_of_range_end_the_session(void **state)
 {
 	struct rig *f = *state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		memset(&f->a, 0, sizeof(f->a));
 		peer_greet(f, &f->a);
 		put_bad(&f->a.out, i);
@@ -447,6 +537,8 @@ int main(void)
 	    T(pieces_are_one_paste),
 	    T(a_mebibyte_reaches_a_slow_guest_whole),
 	    T(the_focus_is_that_of_any_watcher),
+	    T(the_mouse_is_for_those_who_ask),
+	    T(the_history_comes_in_pieces),
 	    T(a_terminal_is_closed_by_a_signal),
 	    T(a_pause_is_answered_when_it_is_so),
 	    T(what_the_operator_saw_is_told),

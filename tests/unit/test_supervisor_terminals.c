@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/loop/loop.h"
 #include "core/loop/stream.h"
+#include "core/supervisor/board.h"
 #include "tests/lib/loop_wait.h"
 #include "tests/lib/term_rig.h"
 
@@ -126,6 +127,66 @@ static void a_slow_watcher_gets_the_newest(void **state)
 	screen_finish(&screen);
 }
 
+/* One client is stopped, its terminal floods: the other one's keys are answered, and nothing piles up for the first. */
+static void a_stopped_client_delays_nobody(void **state)
+{
+	struct rig *f = *state;
+	struct wire_status watch = {.watch = 1};
+	struct screen screen;
+	static char fill[16 * 1024];
+	screen_init(&screen, 1, 2);
+	peer_greet(f, &f->a);
+	peer_greet(f, &f->b);
+	wire_put_status(&f->a.out, 9, &watch);
+	rig_open_term(&f->a, 1, 0, 150, 800);
+	rig_open_term(&f->b, 1, 0, 0, 0);
+	rig_take_opened(&f->b, 1);
+	loop_settle(f->loop);
+	stream_pause(f->a.stream);
+	for (unsigned i = 0; i < 300; i++) { /* some 16 KiB for each frame that is made of it */
+		for (size_t k = 0; k < sizeof(fill); k++)
+			fill[k] = (char)('a' + (k * 7 + i) % 26);
+		guest_double_write(f->guest, fill, sizeof(fill));
+		guest_double_write(f->guest, i % 2 ? "\x1b]2;one\a\r\n" : "\x1b]2;two\a\r\n", 10);
+		do
+			loop_turn(f->loop, true);
+		while (guest_double_unread(f->guest));
+	}
+	guest_double_write(f->guest, "\x1b[H\x1b[2J", 7);
+	rig_type(&f->b, 1, "key");
+	rig_wait_row(&f->b, &screen, "key");
+	size_t at = f->a.count, bytes = 0;
+	stream_resume(f->a.stream);
+	loop_settle(f->loop);
+	for (; at < f->a.count; at++)
+		bytes += f->a.got[at].len;
+	assert_in_range(bytes, 1,
+	                STREAM_HIGH_DEFAULT + 1024 * 1024); /* the queue, what the sockets hold, an update */
+	screen_finish(&screen);
+}
+
+static void a_control_string_of_a_megabyte(void **state)
+{
+	struct rig *f = *state;
+	struct screen screen;
+	static char fill[16 * 1024];
+	screen_init(&screen, 1, 2);
+	memset(fill, 't', sizeof(fill));
+	peer_greet(f, &f->a);
+	rig_open_term(&f->a, 1, 0, 24, 80);
+	uint32_t term = rig_take_opened(&f->a, 1);
+	rig_wait_row(&f->a, &screen, "24x80$");
+	guest_double_write(f->guest, "\x1b]2;", 4);
+	for (int i = 0; i < 64; i++)
+		guest_double_write(f->guest, fill, sizeof(fill));
+	guest_double_write(f->guest, "\a.", 2);
+	rig_wait_row(&f->a, &screen, "24x80$ .");
+	assert_in_range(strlen(board_terminal(f->board, term)->title), 0, 256);
+	rig_type(&f->a, term, "x");
+	rig_wait_row(&f->a, &screen, "24x80$ .x");
+	screen_finish(&screen);
+}
+
 static void a_flood_is_read_in_pieces(void **state)
 {
 	struct rig *f = *state;
@@ -155,6 +216,8 @@ int main(void)
 	    T(two_watch_one_terminal),
 	    T(terminals_that_cannot_be_opened),
 	    T(a_slow_watcher_gets_the_newest),
+	    T(a_stopped_client_delays_nobody),
+	    T(a_control_string_of_a_megabyte),
 	    T(a_flood_is_read_in_pieces),
 	};
 	return cmocka_run_group_tests_name("supervisor_terminals", tests, NULL, NULL);
