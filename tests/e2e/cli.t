@@ -114,7 +114,7 @@ usage 'usage: ccvm image build' image build
 usage "image name 'A'" image build A
 usage '--yes belongs to --gc' doctor --yes
 usage "unknown command 'frobnicate'" help frobnicate
-usage "unknown command 'recrod' .did you mean record" help recrod
+usage "unknown command 'recordd' .did you mean record" help recordd
 
 # ---- failures: exit 1, and what to do
 fails() { # PATTERN ARGUMENTS...

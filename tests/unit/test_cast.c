@@ -145,33 +145,15 @@ static void a_recording_shows_what_was_shown(void **state)
 static void any_screen_can_be_recorded(void **state)
 {
 	(void)state;
-	static const char *const PIECES[] = {"text ",
-	                                     "\xe4\xbd\xa0",
-	                                     "e\xcc\x81",
-	                                     "\xf0\x9f\x91\xa9",
-	                                     
-	                                     "\r\n",
-	                                     "\x1b[31m",
-	                                     "\x1b[48;2;1;2;3m",
-	                                     "\x1b[4:3m",
-	                                     "\x1b[0m",
-	                                     "\x1b[2J",
-	                                     "\x1b[H",
-	                                     "\x1b[3;5H",
-	                                     "\x1b[K",
-	                                     "\x1b[L",
-	                                     "\x1b[M",
-	                                     "\x1b[?1049h",
-	                                     "\x1b[?1049l",
-	                                     "\x1b[?5h",
-	                                     "\x1b[?5l",
-	                                     "\x1b[7m",
-	                                     "\t",
-	                                     "\b",
-	                                     "\x1b[5 q",
-	                                     "\x1b[9;53m",
-	                                     "\"\\/",
-	                                     "\x7f"};
+	static const char *const PIECES[] = {
+	    "text ",       "\xe4\xbd\xa0", "e\xcc\x81",        "\xf0\x9f\x91\xa9",
+
+	    "\r\n",        "\x1b[31m",     "\x1b[48;2;1;2;3m", "\x1b[4:3m",
+	    "\x1b[0m",     "\x1b[2J",      "\x1b[H",           "\x1b[3;5H",
+	    "\x1b[K",      "\x1b[L",       "\x1b[M",           "\x1b[?1049h",
+	    "\x1b[?1049l", "\x1b[?5h",     "\x1b[?5l",         "\x1b[7m",
+	    "\t",          "\b",           "\x1b[5 q",         "\x1b[9;53m",
+	    "\"\\/",       "\x7f"};
 	struct term_test t;
 	struct cast c;
 	struct player p = {.begun = false};
