@@ -105,6 +105,42 @@ is "$(timeout 60 python3 "$TMP/on_tty.py" $ccvm exec -t alpha -- sh -c 'kill -9 
 is "$(timeout 60 python3 "$TMP/on_tty.py" $ccvm exec -t -e FOO=bar -w /tmp alpha -- sh -c 'echo $FOO; pwd | tr -d /; echo end')" \
 	'0 bar tmp end' 'exec -t: environment and folder'
 
+# ---- scripting: the guest's own shell
+check 'send' $ccvm send alpha 'stty -echo; PS1=; clear; echo guest-$((40+2))' --enter
+is "$($ccvm wait alpha --text '^guest-[0-9]+$' --timeout 60s)" guest-42 'wait: the shell in the guest has answered'
+is "$($ccvm screen alpha)" guest-42 'screen shows it'
+$ccvm record alpha -o "$TMP/cast" &
+pid=$!
+check 'record' wait_for 20 grep -q guest-42 "$TMP/cast"
+$ccvm send alpha "printf '\\033[32mgreen\\033[0m\\n'; seq 40; stty size" --enter
+check 'a lot more text' $ccvm wait alpha --text '^24 80$' --timeout 60s
+recorded() { build/tests/e2e/play_cast <"$TMP/cast" >"$TMP/played" && $ccvm screen alpha --ansi | cmp -s - "$TMP/played"; }
+check 'a recording, played, shows the screen' wait_for 20 recorded
+is "$($ccvm screen alpha --history 1000 | sed -n '/green/,+1p' | tr '\n' ' ')" 'green 1 ' 'what has left the screen is there'
+check 'pause' $ccvm pause alpha
+like "$($ccvm ls)" '^alpha +paused ' 'ls says so'
+stands_still() { ! timeout 3 $ccvm exec alpha -- true; }
+check 'nothing runs in it' stands_still
+check 'resume' $ccvm resume alpha
+check 'and it goes on' timeout 60 $ccvm exec alpha -- true
+$ccvm wait alpha --exit --timeout 60s &
+waiter=$!
+$ccvm send alpha 'exit 5' --enter
+wait $waiter
+is $? 5 'wait --exit: the status of the program'
+wait $pid
+is $? 0 'which ends the recording'
+
+# ---- a rule with a lifetime
+connect() { in_vm alpha curl -s -o /dev/null -w '%{http_connect}' https://short.test/; }
+is_refused() { [ "$(connect)" = 403 ]; }
+is "$(connect)" 403 'a host that no rule allows'
+like "$($ccvm allow alpha short.test --for 4s)" '^alpha: short.test:443 allowed for 4 seconds, until [0-9:]+$' 'allow --for'
+is "$(connect)" 502 'it is let through (and no resolver knows it)'
+check 'and refused again, by itself' wait_for 60 is_refused
+check 'restart' $ccvm restart alpha
+is "$(cat "$XDG_STATE_HOME/ccvm/alpha/policy")" '' 'a start takes away what is over'
+
 # ---- stopped and started again: disk and policy stay
 in_vm alpha sh -c 'echo kept >/root/file; sync'
 check 'allow' $ccvm allow alpha later.test
