@@ -66,6 +66,13 @@ static struct row *row_touch(struct grid *g, unsigned row)
 	return r;
 }
 
+/* What follows this row, if there is one, is not (any more) what it was wrapped into. */
+static inline void unwrap(struct grid *g, int row)
+{
+	if (row >= 0 && row_at(g, (unsigned)row)->flags & ROW_WRAPPED)
+		grid_set_flag(g, row, ROW_WRAPPED, false);
+}
+
 void grid_set_flag(struct grid *g, int row, enum row_flag flag, bool on)
 {
 	if (row < 0 || (unsigned)row >= g->count)
@@ -122,28 +129,39 @@ static void push_row(struct scrollback *history, const struct grid *g, unsigned 
 	scrollback_push(history, &line, r->flags, clusters);
 }
 
+static void write_cell(struct cell *c, const struct cell *glyph)
+{
+	*c = *glyph;
+	if (glyph->width == CELL_WIDE) {
+		c[1] = *glyph;
+		c[1].code = 0;
+		c[1].width = CELL_TAIL;
+	}
+}
+
 void grid_put(struct grid *g, int row, int col, const struct cell *glyph)
 {
-	unsigned width = glyph->width == CELL_WIDE ? 2 : 1;
-	if (row < 0 || col < 0 || (unsigned)row >= g->count || (unsigned)col + width > g->cols)
+	unsigned width = glyph->width == CELL_WIDE ? 2 : 1, at = (unsigned)col, end = at + width;
+	if (row < 0 || col < 0 || (unsigned)row >= g->count || end > g->cols)
 		return;
 	struct row *r = row_touch(g, (unsigned)row);
-	unsigned at = (unsigned)col;
-	if (at + width >= r->used) {
-		row_extend(g, r, at + width);
+	if (at == r->used && end <= r->cap) {
+		/* Text that goes on: nothing is there yet. */
+		r->used = (uint16_t)end;
+		r->flags &= ROW_PROMPT;
+		write_cell(&r->cells[at], glyph);
+		return;
+	}
+	if (end >= r->used) {
+		row_extend(g, r, end);
 		r->flags &= ROW_PROMPT;
 	}
 	struct cell *c = &r->cells[at];
 	if (c->width != CELL_NARROW || width == 2) {
 		row_split(r, at);
-		row_split(r, at + width);
+		row_split(r, end);
 	}
-	*c = *glyph;
-	if (width == 2) {
-		c[1] = *glyph;
-		c[1].code = 0;
-		c[1].width = CELL_TAIL;
-	}
+	write_cell(c, glyph);
 }
 
 void grid_set_code(struct grid *g, int row, int col, uint32_t code)
@@ -191,7 +209,7 @@ void grid_erase(struct grid *g, struct rect r, uint32_t bg)
 		return;
 	bool whole = r.left == 0 && r.right == (int)g->cols;
 	if (whole)
-		grid_set_flag(g, r.top - 1, ROW_WRAPPED, false);
+		unwrap(g, r.top - 1);
 	for (int row = r.top; row < r.bottom; row++) {
 		struct row *at = row_touch(g, (unsigned)row);
 		row_erase(g, at, (unsigned)r.left, (unsigned)r.right, bg);
@@ -232,9 +250,9 @@ static void scroll_rows(struct grid *g, struct rect r, int down, uint32_t bg, st
 	if (n < height)
 		rotate_rows(g, top, bottom, down > 0 ? n : height - n);
 	/* Rows that no longer lie before what they were wrapped into. */
-	grid_set_flag(g, r.top - 1, ROW_WRAPPED, false);
+	unwrap(g, r.top - 1);
 	if (n < height)
-		grid_set_flag(g, r.bottom - 1 - (down > 0 ? (int)n : 0), ROW_WRAPPED, false);
+		unwrap(g, r.bottom - 1 - (down > 0 ? (int)n : 0));
 	else if (down > 0 && history != NULL)
 		scrollback_set_wrapped(history, false);
 	struct rect freed = r;
@@ -344,7 +362,7 @@ static void shrink_rows(struct grid *g, unsigned rows, int *cursor_row, struct s
 	bool cut = g->count - skip > rows;
 	set_count(g, rows, skip);
 	if (cut)
-		grid_set_flag(g, (int)rows - 1, ROW_WRAPPED, false);
+		unwrap(g, (int)rows - 1);
 	*cursor_row -= (int)skip;
 }
 

@@ -71,19 +71,25 @@ static size_t repeat_length(const struct cell *c, size_t run)
 	return n;
 }
 
+/* Written in place: most of what a terminal says comes through here. */
 static void put_text(struct buf *out, enum op op, const struct cell *c, size_t run, size_t step)
 {
-	char text[4 * TERM_COLS_MAX];
-	size_t len = 0;
+	const size_t head = 3;
+	uint8_t *start = buf_reserve(out, head + run * 4);
+	if (start == NULL)
+		return;
+	uint8_t *text = start + head;
 	for (size_t i = 0; i < run; i += step) {
 		if (c[i].code < 0x80)
-			text[len++] = (char)c[i].code;
+			*text++ = (uint8_t)c[i].code;
 		else
-			len += utf8_encode(c[i].code, text + len);
+			text += utf8_encode(c[i].code, (char *)text);
 	}
-	buf_put_u8(out, (uint8_t)op);
-	buf_put_u16(out, (uint16_t)len);
-	buf_put(out, text, len);
+	size_t len = (size_t)(text - start) - head;
+	start[0] = (uint8_t)op;
+	start[1] = (uint8_t)(len >> 8);
+	start[2] = (uint8_t)len;
+	buf_commit(out, head + len);
 }
 
 /* Text up to the next long repeat. */

@@ -114,6 +114,8 @@ void sequences_move_cursor(struct emulator *e, int row, int col)
 /* What moves, erases or shifts also takes back that the next glyph wraps. The engine knows that of movements only. */
 void sequences_break_wrap(struct emulator *e)
 {
+	if (e->wrap_row == NO_WRAP)
+		return;
 	if (state_wrap_pending(e)) {
 		int row, col;
 		engine_cursor(e->engine, &row, &col);
@@ -402,7 +404,7 @@ static void on_csi(void *arg, const struct csi *s)
 	struct emulator *e = arg;
 	earn_fill(e);
 	if (s->leader == 0 && s->intermediate == 0 && strchr(ENGINE_FINALS, s->final) != NULL) {
-		if (s->final != 'S') /* the cursor stays where it is */
+		if (e->wrap_row != NO_WRAP && s->final != 'S') /* scrolling leaves the cursor where it is */
 			sequences_break_wrap(e);
 		engine_csi(e->engine, s->final, csi_param(s, 0, -1), csi_param(s, 1, -1));
 		return;
