@@ -233,12 +233,24 @@ void term_watch_paste(struct term_watch *w, struct bytes text, bool first, bool 
 	buf_init(&w->paste, TERMINALS_PASTE_MAX);
 }
 
+/* A button pressed on what listens to the mouse says as much as a key. */
+static bool is_click(const struct emulator *e, const struct term_mouse *m)
+{
+	const unsigned listens = TERM_MOUSE_CLICK | TERM_MOUSE_DRAG | TERM_MOUSE_MOVE;
+	return (emulator_modes(e) & listens) && m->kind == MOUSE_PRESS && m->button < MOUSE_WHEEL_UP;
+}
+
 void term_watch_mouse(struct term_watch *w, const struct term_mouse *m)
 {
 	struct emulator *e = m->kind == MOUSE_PRESS ? typed_into(w, 0) : takes_input(w, 0);
 	if (!e)
 		return;
 	emulator_mouse(e, m);
+	if (is_click(e, m)) {
+		after_input(w);
+		return;
+	}
+	terminal_touched(w->terminal);
 	w->sent_ms = 0;
 	terminal_may_read(w->terminal);
 }

@@ -45,8 +45,8 @@ struct term_watch_ops {
 struct terminals_ops {
 	void (*on_event)(void *arg, uint32_t number, const struct emulator_event *ev);
 	void (*on_output)(void *arg, uint32_t number, size_t len); /* after its events */
-	void (*on_input)(void *arg, uint32_t number);              /* a key, text or a paste of an operator */
-	/* He did something else after which programs draw: its start, size, focus, a signal. */
+	void (*on_input)(void *arg, uint32_t number); /* a key, text, a paste or a click of an operator */
+	/* He did something else after which programs draw: its start, size, focus, mouse, a signal. */
 	void (*on_touched)(void *arg, uint32_t number);
 	/* Its program has ended, or (code 255, signum 0) is out of reach. */
 	void (*on_ended)(void *arg, uint32_t number, uint32_t code, uint8_t signum);

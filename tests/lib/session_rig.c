@@ -14,6 +14,7 @@
 #include "core/supervisor/board.h"
 #include "core/supervisor/health.h"
 #include "core/supervisor/live_policy.h"
+#include "core/supervisor/lookout.h"
 #include "core/supervisor/terminals.h"
 #include "tests/lib/loop_wait.h"
 
@@ -61,6 +62,8 @@ static void on_seen(void *arg, bool attention, bool denied)
 {
 	struct rig *f = arg;
 	f->seen_attention |= attention;
+	if (attention)
+		lookout_seen(f->lookout);
 	f->seen_denied |= denied;
 }
 
@@ -88,7 +91,8 @@ int rig_setup(void **state)
 	f->board = board_create(f->loop, &status);
 	f->health = health_create(f->loop, f->board, f->vsock, f->proxy);
 	f->policy = live_policy_create(f->loop, f->policy_path, tell_proxy, f);
-	f->terminals = terminals_create(f->loop, f->board, f->vsock, NULL, NULL);
+	f->lookout = lookout_create(f->loop, f->board);
+	f->terminals = terminals_create(f->loop, f->board, f->vsock, &LOOKOUT_TERMINALS, f->lookout);
 	f->host = (struct session_host){.loop = f->loop,
 	                                .board = f->board,
 	                                .health = f->health,
@@ -125,6 +129,7 @@ int rig_teardown(void **state)
 	peer_close(&f->b);
 	loop_settle(f->loop);
 	terminals_destroy(f->terminals);
+	lookout_destroy(f->lookout);
 	live_policy_destroy(f->policy);
 	health_destroy(f->health);
 	board_destroy(f->board);

@@ -1,5 +1,5 @@
 /* A client's session over a socket pair with everything around it that a supervisor would have: board, health, policy,
- * terminals, and a guest's double behind the vsock socket. The client's end collects what comes. */
+ * terminals, their attention, and a guest's double behind the vsock socket. The client's end collects what comes. */
 #ifndef CCVM_TESTS_LIB_SESSION_RIG_H
 #define CCVM_TESTS_LIB_SESSION_RIG_H
 
@@ -47,6 +47,7 @@ struct rig {
 	struct health *health;
 	struct live_policy *policy;
 	struct terminals *terminals;
+	struct lookout *lookout;
 	struct session_host host;
 	struct peer a, b;
 	unsigned reloads;
