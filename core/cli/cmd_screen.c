@@ -6,6 +6,7 @@
 #include "core/base/mem.h"
 #include "core/cli/cli.h"
 #include "core/cli/format.h"
+#include "core/cli/lines.h"
 #include "core/cli/look.h"
 #include "core/cli/target.h"
 #include "core/client/terminal.h"
@@ -15,7 +16,6 @@
 #include "core/term/tty.h"
 
 #define HISTORY_MOST 1000000
-#define PIECE_MOST   10000 /* lines asked for at a time */
 #define TEXT_MOST    ((size_t)512 * 1024 * 1024)
 
 static const struct arg_option OPTIONS[] = {
@@ -39,37 +39,10 @@ struct shot {
 	struct look *look;
 };
 
-static uint64_t have(const struct shot *s)
+static uint64_t first_wanted(const struct shot *s)
 {
-	return transcript_end(s->lines) - transcript_first(s->lines) - s->screen.rows;
-}
-
-static void ask_for_more(struct shot *s);
-
-static void on_lines(void *arg, uint64_t first, uint32_t count, struct bytes lines, const struct err *e)
-{
-	struct shot *s = arg;
-	struct err why = ERR_INIT;
-	if (e)
-		look_fail(s->look, e);
-	else if (!transcript_prepend(s->lines, first, count, lines, &why))
-		look_fail(s->look, &why);
-	else
-		ask_for_more(s);
-}
-
-static void ask_for_more(struct shot *s)
-{
-	struct err gone = ERR_INIT;
-	if (transcript_is_whole(s->lines) || have(s) >= s->history) {
-		look_done(s->look);
-		return;
-	}
-	uint32_t most = (uint32_t)MIN(s->history - have(s), (uint64_t)PIECE_MOST);
-	if (client_term_history(s->look->term, transcript_first(s->lines), most, on_lines, s))
-		return;
-	err_set(&gone, ERR_GONE, "the program in the terminal ended");
-	look_fail(s->look, &gone);
+	uint64_t screen = transcript_end(s->lines) - s->screen.rows;
+	return screen > s->history ? screen - s->history : 0;
 }
 
 static void on_screen(struct look *l, struct screen *now)
@@ -79,27 +52,14 @@ static void on_screen(struct look *l, struct screen *now)
 		return;
 	screen_copy(&s->screen, now);
 	s->lines = transcript_create(now);
-	ask_for_more(s);
+	look_back(l, s->lines, first_wanted(s), look_done);
 }
 
-/* ---- lines as a screen of their own ---- */
-
-/* One line as a screen of one row; screen_finish releases. */
-static void take_line(const struct shot *s, uint64_t number, struct screen *out)
-{
-	struct cell cells[TERM_COLS_MAX];
-	unsigned flags = 0;
-	size_t used = transcript_line(s->lines, number, cells, TERM_COLS_MAX, &flags);
-	screen_init(out, 1, MAX((unsigned)used, (unsigned)s->screen.cols));
-	for (size_t i = 0; i < used; i++)
-		out->cells[i] = clusters_copy_cell(&out->clusters, transcript_clusters(s->lines), &cells[i]);
-	out->flags[0] = (uint8_t)flags;
-}
+/* ---- the forms ---- */
 
 static uint64_t first_line(const struct shot *s)
 {
-	uint64_t first = transcript_first(s->lines), screen = transcript_end(s->lines) - s->screen.rows;
-	return MAX(first, screen > s->history ? screen - s->history : 0);
+	return MAX(transcript_first(s->lines), first_wanted(s));
 }
 
 /* Calls `put` for each line, empty ones at the end left out. */
@@ -109,7 +69,7 @@ static void for_each_line(const struct shot *s, void (*put)(const struct screen 
 	struct screen line;
 	struct str text = STR_INIT(TERM_COLS_MAX * CELL_UTF8_MAX);
 	for (; end > first; end--) {
-		take_line(s, end - 1, &line);
+		lines_take(s->lines, end - 1, s->screen.cols, &line);
 		str_clear(&text);
 		screen_row_text(&line, 0, &text);
 		bool blank = text.len == 0 && cell_is_blank(&line.cells[0]);
@@ -118,14 +78,12 @@ static void for_each_line(const struct shot *s, void (*put)(const struct screen 
 			break;
 	}
 	for (uint64_t n = first; n < end; n++) {
-		take_line(s, n, &line);
+		lines_take(s->lines, n, s->screen.cols, &line);
 		put(&line, out);
 		screen_finish(&line);
 	}
 	str_finish(&text);
 }
-
-/* ---- the forms ---- */
 
 static void put_plain(const struct screen *line, void *out)
 {
@@ -215,7 +173,7 @@ static void print_json(const struct shot *s)
 	cJSON *lines = cJSON_AddArrayToObject(o, "lines");
 	for (uint64_t n = first_line(s); n < transcript_end(s->lines); n++) {
 		struct screen line;
-		take_line(s, n, &line);
+		lines_take(s->lines, n, s->screen.cols, &line);
 		put_json(&line, lines);
 		screen_finish(&line);
 	}
@@ -233,7 +191,7 @@ static void print_svg(const struct shot *s)
 	screen_init(&tall, history + s->screen.rows, s->screen.cols);
 	for (unsigned row = 0; row < tall.rows; row++) {
 		struct screen line;
-		take_line(s, first + row, &line);
+		lines_take(s->lines, first + row, s->screen.cols, &line);
 		for (unsigned col = 0; col < tall.cols; col++)
 			tall.cells[(size_t)row * tall.cols + col] =
 			    clusters_copy_cell(&tall.clusters, &line.clusters, screen_cell(&line, 0, col));

@@ -7,9 +7,12 @@
 #include "core/base/parse.h"
 #include "core/base/str.h"
 #include "core/cli/cli.h"
+#include "core/cli/lines.h"
 #include "core/cli/look.h"
 #include "core/cli/target.h"
+#include "core/client/terminal.h"
 #include "core/term/screen.h"
+#include "core/term/transcript.h"
 
 #define EXIT_TIMEOUT   124 /* as timeout(1) has it */
 #define LINE_MAX_BYTES ((size_t)TERM_ROWS_MAX * TERM_COLS_MAX * 4)
@@ -35,6 +38,11 @@ struct waiting {
 	unsigned states; /* a bit for each enum vm_attention_state that is waited for */
 	regex_t text;
 	bool has_text, met;
+	/* What has left the screen since it was looked at: */
+	uint64_t top,
+	    next_top; /* number of the first line that is not looked at for good, now and after this look */
+	bool has_top, looking, again;
+	struct transcript *lines; /* owned, while looking */
 };
 
 /* ---- attention ---- */
@@ -61,14 +69,15 @@ static bool matches(const struct waiting *w, const struct str *line)
 	return true;
 }
 
-/* A line that was wrapped is one line again. */
-static bool screen_matches(const struct waiting *w, const struct screen *s)
+/* From a number to the end; a line that was wrapped is one line again. */
+static bool lines_match(const struct waiting *w, const struct transcript *t, uint64_t from)
 {
 	struct str line = STR_INIT(LINE_MAX_BYTES);
+	uint64_t end = transcript_end(t);
 	bool found = false;
-	for (unsigned row = 0; row < s->rows && !found; row++) {
-		screen_row_text(s, row, &line);
-		if (row + 1 < s->rows && (s->flags[row] & ROW_WRAPPED))
+	for (uint64_t n = from; n < end && !found; n++) {
+		bool wrapped = (lines_text(t, n, &line) & ROW_WRAPPED) != 0;
+		if (wrapped && n + 1 < end)
 			continue;
 		found = matches(w, &line);
 		str_clear(&line);
@@ -77,13 +86,55 @@ static bool screen_matches(const struct waiting *w, const struct screen *s)
 	return found;
 }
 
+static void look_at(struct look *l, const struct screen *s);
+
+static void on_back(struct look *l)
+{
+	struct waiting *w = l->arg;
+	uint64_t from = MAX(w->top, transcript_first(w->lines));
+	w->top = w->next_top;
+	w->met = lines_match(w, w->lines, from);
+	transcript_destroy(w->lines);
+	w->lines = NULL;
+	w->looking = false;
+	if (w->met)
+		look_done(l);
+	else if (w->again)
+		look_at(l, client_term_screen(l->term));
+}
+
+/* The screen now and, of what has left its top since the last time, every line: much may pass between two pictures. */
+static void look_at(struct look *l, const struct screen *s)
+{
+	struct waiting *w = l->arg;
+	uint64_t top = s->history_first + s->history;
+	w->again = w->looking;
+	if (w->looking)
+		return;
+	if (!w->has_top || w->top > top || (s->modes & TERM_ALT_SCREEN))
+		w->top = top; /* nothing to look back at */
+	w->has_top = w->looking = true;
+	w->next_top = top;
+	w->lines = transcript_create(s);
+	look_back(l, w->lines, w->top, on_back);
+}
+
+/* When it is over: the last picture may have come while older lines were waited for. */
+static void look_at_last(struct look *l)
+{
+	struct waiting *w = l->arg;
+	if (w->met || !w->has_text || !l->term)
+		return;
+	struct transcript *t = transcript_create(client_term_screen(l->term));
+	w->met = lines_match(w, t, transcript_first(t));
+	transcript_destroy(t);
+}
+
 static void on_screen(struct look *l, struct screen *s)
 {
 	struct waiting *w = l->arg;
-	if (!w->has_text || !screen_matches(w, s))
-		return;
-	w->met = true;
-	look_done(l);
+	if (w->has_text)
+		look_at(l, s);
 }
 
 /* ---- the command ---- */
@@ -127,10 +178,12 @@ static bool parse(const struct args *args, struct waiting *w, struct look *l, st
 
 static int wait_for_it(struct cli *cli, struct look *l)
 {
-	const struct waiting *w = l->arg;
+	struct waiting *w = l->arg;
 	struct err e = ERR_INIT;
 	enum look_end end = look_run(cli->loop, l, &e);
+	look_at_last(l);
 	look_close(l);
+	transcript_destroy(w->lines);
 	if (w->met)
 		return CLI_OK;
 	if (end == LOOK_TIMEOUT) {
@@ -174,9 +227,8 @@ const struct command command_wait = {
         "be given several\n"
         "times for any of several states; what was met is printed. --text is a POSIX extended regular "
         "expression for one\n"
-        "line of the screen (a line that was wrapped is one line); the line is printed. What is on the "
-        "screen for\n"
-        "a moment only while much scrolls by may be missed.\n"
+        "line of the terminal, on its screen or from now on (a line that was wrapped is one line); the line "
+        "is printed.\n"
         "Exit status: 0 it happened; 1 it cannot any more (the program ended, the VM went away); 124 not in "
         "time;\n"
         "of --exit the program's own, 128 + n when signal n ended it.\n"

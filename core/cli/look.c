@@ -10,6 +10,7 @@
 #include "core/loop/loop.h"
 #include "core/loop/timer.h"
 #include "core/term/screen.h"
+#include "core/term/transcript.h"
 
 static void end(struct look *l, enum look_end how)
 {
@@ -95,6 +96,47 @@ static void open_terminal(struct look *l, const struct vm_status *s)
 	l->term = client_term_open(l->client, &spec, &TERM_OPS, l, &e);
 	if (!l->term)
 		look_fail(l, &e);
+}
+
+/* ---- what has left the screen ---- */
+
+#define PIECE_MOST 10000 /* lines asked for at a time */
+
+static void ask_for_more(struct look *l);
+
+static void on_lines(void *arg, uint64_t first, uint32_t count, struct bytes lines, const struct err *e)
+{
+	struct look *l = arg;
+	struct err why = ERR_INIT;
+	if (e)
+		look_fail(l, e);
+	else if (!transcript_prepend(l->lines, first, count, lines, &why))
+		look_fail(l, &why);
+	else
+		ask_for_more(l);
+}
+
+static void ask_for_more(struct look *l)
+{
+	struct err gone = ERR_INIT;
+	uint64_t first = transcript_first(l->lines);
+	if (transcript_is_whole(l->lines) || first <= l->down_to) {
+		l->on_back(l);
+		return;
+	}
+	uint32_t most = (uint32_t)MIN(first - l->down_to, (uint64_t)PIECE_MOST);
+	if (client_term_history(l->term, first, most, on_lines, l))
+		return;
+	err_set(&gone, ERR_GONE, "the program in the terminal ended");
+	look_fail(l, &gone);
+}
+
+void look_back(struct look *l, struct transcript *t, uint64_t down_to, void (*done)(struct look *l))
+{
+	l->lines = t;
+	l->down_to = down_to;
+	l->on_back = done;
+	ask_for_more(l);
 }
 
 /* ---- the VM ---- */

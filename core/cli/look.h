@@ -14,6 +14,7 @@ struct client;
 struct client_term;
 struct loop;
 struct screen;
+struct transcript;
 
 enum look_end {
 	LOOK_DONE,    /* look_done was called */
@@ -38,6 +39,9 @@ struct look {
 	unsigned signum;
 
 	/* look.c's: */
+	struct transcript *lines;
+	uint64_t down_to;
+	void (*on_back)(struct look *l);
 	struct loop *loop;
 	struct client *client;
 	bool over;
@@ -51,6 +55,9 @@ enum look_end look_run(struct loop *loop, struct look *l, struct err *e) MUST_US
 void look_done(struct look *l);
 /* The same with an error: LOOK_FAILED. */
 void look_fail(struct look *l, const struct err *e);
+/* Asks for older lines and puts them into `t` (keeps) until it has that number or nothing older exists; then `done`, from the loop or
+ * from this call. One at a time. What the terminal does meanwhile disturbs nothing: lines have numbers. */
+void look_back(struct look *l, struct transcript *t, uint64_t down_to, void (*done)(struct look *l));
 /* The last screen stays readable until then. Harmless when it never ran. */
 void look_close(struct look *l);
 

@@ -111,6 +111,14 @@ waiter=$!
 $ccvm send alpha 'echo late-$((6*7))' --enter
 wait $waiter
 is "$?/$(cat "$TMP/late")" '0/late-42' 'what comes later ends the waiting'
+$ccvm wait alpha --text '^passing [b]y$' --timeout 30s >"$TMP/late" 2>&1 &
+waiter=$!
+one_watches() { $ccvm ls --json | python3 -c "import json, sys; sys.exit(json.load(sys.stdin)[0]['terminals'][0]['watchers'] != 1)"; }
+check 'it is watched' wait_for 20 one_watches
+$ccvm send alpha "seq 3000; echo passing by; seq 6000; echo 'all' gone" --enter
+wait $waiter
+is "$?/$(cat "$TMP/late")" '0/passing by' 'what scrolls by faster than it is drawn is not missed'
+run $ccvm wait alpha --text '^all gone$' --timeout 20s
 $ccvm send alpha "clear; printf '%s' start; printf '%0100d' 0; printf 'finish\n'" --enter
 run $ccvm wait alpha --text '^start0{100}finish$' --timeout 20s
 is "$status" 0 'a line that was wrapped is one line'
