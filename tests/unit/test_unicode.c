@@ -52,6 +52,11 @@ static void on_scroll(void *arg, int a, int b, int c, int d, int e, int f)
 	(void)arg, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
 }
 
+static void on_moved(void *arg, int row, int col)
+{
+	(void)arg, (void)row, (void)col;
+}
+
 static void on_alternate(void *arg, bool on)
 {
 	(void)arg, (void)on;
@@ -61,7 +66,7 @@ static void on_alternate(void *arg, bool on)
 static void libvterm_moves_for_every_base(void **state)
 {
 	(void)state;
-	static const struct engine_ops OPS = {on_glyph, on_erase, on_scroll, on_alternate};
+	static const struct engine_ops OPS = {on_glyph, on_erase, on_scroll, on_moved, on_alternate};
 	struct seen seen = {0};
 	struct engine *e = engine_create(4, 20, &OPS, &seen);
 	for (uint32_t cp = 0x20; cp < 0x110000; cp++) {
