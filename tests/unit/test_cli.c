@@ -10,6 +10,7 @@
 #include "core/cli/format.h"
 #include "core/cli/nearest.h"
 #include "core/cli/prefix.h"
+#include "core/cli/target.h"
 #include "core/cli/columns.h"
 #include "core/term/keys.h"
 
@@ -48,6 +49,12 @@ static void options_may_stand_anywhere(void **state)
 	assert_int_equal(allow->count, 3);
 	assert_string_equal(allow->values[0], "x");
 	assert_string_equal(allow->values[2], "z");
+	/* Where each one stood: flags count, too. */
+	assert_int_equal(a.word_places[0], 0);
+	assert_int_equal(allow->places[0], 3);
+	assert_int_equal(a.word_places[1], 4);
+	assert_int_equal(allow->places[1], 5);
+	assert_int_equal(allow->places[2], 6);
 	assert_string_equal(a.rest[0], "-f");
 	assert_string_equal(a.rest[1], "rest");
 	assert_null(a.rest[2]);
@@ -235,9 +242,38 @@ static void the_prefix_key_is_ours(void **state)
 	assert_int_equal(prefix_key(&zero, ' ', TERM_CTRL), PREFIX_SWALLOW);
 }
 
+static void a_terminal_is_named_behind_its_vm(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *vm;
+		uint32_t term;
+	} GOOD[] = {{"alpha", "alpha", CLIENT_TERM_FIRST},
+	            {"a:1", "a", 1},
+	            {"a-2:4294967294", "a-2", 4294967294u},
+	            {"abcdefghijklmnopqrstuvwxyz012345:2", "abcdefghijklmnopqrstuvwxyz012345", 2}};
+	static const char *const BAD[] = {"",    ":1",   "A:1",          "a:",
+	                                  "a:0", "a:-1", "a:4294967295", "a:1:2",
+	                                  "a:x", "../x", "a b",          "abcdefghijklmnopqrstuvwxyz0123456"};
+	struct target t = {.vm = "untouched"};
+	for (size_t i = 0; i < ARRAY_LEN(BAD); i++) {
+		struct err e = ERR_INIT;
+		assert_false(target_parse(BAD[i], &t, &e));
+		assert_int_equal(e.kind, ERR_INVALID);
+		assert_string_equal(t.vm, "untouched");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(GOOD); i++) {
+		struct err e = ERR_INIT;
+		assert_true(target_parse(GOOD[i].text, &t, &e));
+		assert_string_equal(t.vm, GOOD[i].vm);
+		assert_int_equal(t.term, GOOD[i].term);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_terminal_is_named_behind_its_vm),
 	    cmocka_unit_test(options_may_stand_anywhere),
 	    cmocka_unit_test(a_lone_dash_is_a_word),
 	    cmocka_unit_test(bad_command_lines_are_named),
