@@ -193,11 +193,8 @@ const struct terminals_ops LOOKOUT_TERMINALS = {
 
 void lookout_notify(struct lookout *l, const struct wire_event_notify *m)
 {
-	char raw[sizeof(m->text)], text[sizeof(l->hooks.claim.text)];
-	size_t len = strnlen(m->text, sizeof(m->text) - 1);
-	for (size_t i = 0; i < len; i++)
-		raw[i] = m->text[i] == '\n' || m->text[i] == '\t' ? ' ' : m->text[i];
-	utf8_printable(text, sizeof(text), raw, len);
+	char text[sizeof(l->hooks.claim.text)];
+	utf8_printable(text, sizeof(text), m->text, strlen(m->text));
 	struct seat *s = board_terminal(l->board, m->term) ? seat_of(l, m->term) : NULL;
 	const struct attention_signal said = {
 	    .kind = ATTENTION_HOOK, .state = (enum vm_attention_state)m->attention, .text = text};

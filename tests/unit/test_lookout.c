@@ -152,7 +152,7 @@ static void texts_of_hooks_are_cleaned(void **state)
 {
 	struct fixture *f = *state;
 	notify(f, 0, ATTENTION_WAITING, "a\x1b[31mb\xc2\x9b\tc\nd\xe2\x80\xae \xc3\xa9\xff\x7f");
-	assert_string_equal(of_vm(f)->text, "a[31mb c d \xc3\xa9\xef\xbf\xbd");
+	assert_string_equal(of_vm(f)->text, "a [31mb c d \xc3\xa9\xef\xbf\xbd");
 	char longest[400];
 	for (size_t i = 0; i + 1 < sizeof(longest); i++)
 		longest[i] = "x\xc3\xa9"[i % 3];
