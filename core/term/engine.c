@@ -119,6 +119,14 @@ static void check_library(void)
 #endif
 }
 
+#define TEXT_OF(n)       #n
+#define VERSION_OF(a, b) TEXT_OF(a) "." TEXT_OF(b)
+
+const char *engine_library(void)
+{
+	return VERSION_OF(VTERM_VERSION_MAJOR, VTERM_VERSION_MINOR);
+}
+
 struct engine *engine_create(unsigned rows, unsigned cols, const struct engine_ops *ops, void *arg)
 {
 	check_library();

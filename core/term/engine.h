@@ -23,6 +23,9 @@ struct engine_ops {
 
 #define ENGINE_PARAM_MAX 9999
 
+/* "0.1", "0.3": the library that this was built with. */
+const char *engine_library(void);
+
 /* rows >= 1, cols >= 2. `ops` is borrowed for ever, `arg` kept. */
 struct engine *engine_create(unsigned rows, unsigned cols, const struct engine_ops *ops, void *arg);
 void engine_destroy(struct engine *e);
