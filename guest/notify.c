@@ -9,6 +9,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/parse.h"
+#include "core/wire/frame.h"
 #include "guest/vsock.h"
 
 /* Their numbers on the wire: enum vm_attention_state, which is the host's. */
@@ -69,21 +70,39 @@ static bool is_connected(int fd, struct err *e)
 	return code == 0 || err_sys(e, code, "connect to the host");
 }
 
-/* The host closes when it has heard everything, and has nothing to say itself. */
+static bool read_answer(int fd, struct err *e)
+{
+	uint8_t bytes[1024];
+	struct frame f;
+	size_t have = 0, used;
+	for (;;) {
+		ssize_t n = read(fd, bytes + have, sizeof(bytes) - have);
+		if (n < 0)
+			return err_sys(e, errno, "the host did not answer");
+		if (n == 0)
+			return err_set(e, ERR_GONE, "the host closed the connection");
+		have += (size_t)n;
+		enum frame_result got = frame_parse((struct bytes){.p = bytes, .len = have}, &f, &used, e);
+		if (got == FRAME_BAD)
+			return false;
+		if (got == FRAME_READY)
+			return f.type == WIRE_OK ||
+			       err_set(e, ERR_PROTOCOL, "the host answered %s", wire_type_name(f.type));
+		if (have == sizeof(bytes))
+			return err_set(e, ERR_PROTOCOL, "the host's answer is too long");
+	}
+}
+
 static bool talk(int fd, const struct buf *out, struct err *e)
 {
 	const struct timeval limit = {.tv_sec = NOTIFY_LIMIT_MS / 1000};
-	char byte;
 	if (!fd_set_nonblock(fd, false) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) != 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) != 0)
 		return err_sys(e, errno, "set up the connection to the host");
-	if (!fd_write_all(fd, out->data, out->len) || shutdown(fd, SHUT_WR) != 0)
+	if (!fd_write_all(fd, out->data, out->len))
 		return err_sys(e, errno, "tell the host");
-	ssize_t n = read(fd, &byte, 1);
-	if (n < 0)
-		return err_sys(e, errno, "the host did not hear it");
-	return n == 0 || err_set(e, ERR_PROTOCOL, "the host has said something");
+	return read_answer(fd, e);
 }
 
 bool notify_send(int fd, const struct wire_event_notify *m, struct err *e)

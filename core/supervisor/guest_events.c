@@ -15,6 +15,7 @@
 
 #define INCIDENTS_MS 10000
 #define BURST_MS     1000
+#define ANSWERS_MAX  (64 * 1024) /* bytes */
 
 struct caller {                     /* one connection of the guest */
 	struct guest_events *owner; /* NULL: this place is free */
@@ -120,6 +121,16 @@ static bool on_ready(struct caller *c, const struct frame *f, struct err *e)
 	return true;
 }
 
+/* A caller that does not read its answers fills a small queue only. */
+static bool answer_ok(struct caller *c, uint32_t id)
+{
+	struct buf out = BUF_INIT(64);
+	struct wire_ok ok = {.text = ""};
+	bool sent = wire_put_ok(&out, id, &ok) && stream_send(c->stream, out.data, out.len);
+	buf_finish(&out);
+	return sent;
+}
+
 static bool on_notify(struct caller *c, const struct frame *f, struct err *e)
 {
 	struct wire_event_notify m;
@@ -129,6 +140,8 @@ static bool on_notify(struct caller *c, const struct frame *f, struct err *e)
 		return err_set(e, ERR_PROTOCOL, "attention %u", m.attention);
 	if (c->owner->ops->on_notify)
 		c->owner->ops->on_notify(c->owner->arg, &m);
+	if (!answer_ok(c, f->id))
+		hang_up(c);
 	return true;
 }
 
@@ -207,6 +220,7 @@ static void on_accept(void *arg, int fd)
 		log_warn("events port: %s", e.msg);
 		return;
 	}
+	stream_set_limits(c->stream, ANSWERS_MAX, ANSWERS_MAX);
 	c->owner = g;
 	frame_reader_init(&c->frames);
 	c->limit = timer_create_on(g->loop, on_limit, c);

@@ -24,7 +24,7 @@ struct guest_events_ops {
 	void (*on_ready)(void *arg, const struct wire_event_ready *m);
 	/* The guest broke the protocol; a line for the log, at most GUEST_EVENTS_INCIDENTS in ten seconds. */
 	void (*on_incident)(void *arg, const char *text);
-	/* For each EVENT_NOTIFY; `attention` is one of vm.h and not NONE. The text is the guest's: clean it. May be NULL. */
+	/* For each EVENT_NOTIFY, which is answered then; `attention` is one of vm.h and not NONE. The text is the guest's: clean it. May be NULL. */
 	void (*on_notify)(void *arg, const struct wire_event_notify *m);
 };
 #define GUEST_EVENTS_INCIDENTS 10

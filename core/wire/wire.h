@@ -128,7 +128,8 @@
 	TEXT(boot_id, 63) TEXT(kernel, 127) U64(uptime_ms) U8(relay_listening)
 
 /* A program in the guest says how it is doing (`ccvm-guest notify`). attention: enum vm_attention_state; term: the
- * terminal it runs in (its CCVM_TERMINAL), 0: it does not know. Any number of them on a connection. */
+ * terminal it runs in (its CCVM_TERMINAL), 0: it does not know. Answered by OK. Any number of them on a connection,
+ * which ends after some silence. */
 #define WIRE_FIELDS_event_notify(U8, U16, U32, U64, TEXT, BLOB) U8(attention) U32(term) TEXT(text, WIRE_TEXT_MAX)
 
 /* watch 1: a STATUS_REPLY with this id now and after each change, until the connection ends. */

@@ -210,14 +210,36 @@ static void hang_up(int fd)
 	close(fd);
 }
 
-static void talk_back(int fd)
+/* The rest of it is read until the hook goes. */
+static void answer(int fd, const void *bytes, size_t len)
 {
 	char byte;
-	assert_int_equal(write(fd, "x", 1), 1);
 	assert_true(fd_set_nonblock(fd, false));
+	assert_true(fd_write_all(fd, bytes, len));
+	shutdown(fd, SHUT_WR);
 	while (read(fd, &byte, 1) > 0)
 		;
 	close(fd);
+}
+
+static void answer_half(int fd)
+{
+	answer(fd, "\0\0\0\4\0\3\0\0\0\0\0\0\0\0", 14); /* an OK lacks two bytes */
+}
+
+static void answer_another(int fd)
+{
+	struct buf out = BUF_INIT(1024);
+	wire_put_my_hello(&out, "supervisor");
+	answer(fd, out.data, out.len);
+	buf_finish(&out);
+}
+
+static void answer_nonsense(int fd)
+{
+	char bytes[2000];
+	memset(bytes, 'x', sizeof(bytes));
+	answer(fd, bytes, sizeof(bytes));
 }
 
 static void a_hook_that_is_not_heard_says_so(void **state)
@@ -226,10 +248,11 @@ static void a_hook_that_is_not_heard_says_so(void **state)
 	struct err e = ERR_INIT;
 	struct listener *l = listener_open(h->loop, h->path, on_accept, h, &e);
 	assert_non_null(l);
-	h->answer = talk_back;
-	assert_false(run_hook(h, "x"));
-	h->answer = hang_up;
-	assert_false(run_hook(h, "x"));
+	static void (*const ANSWERS[])(int fd) = {hang_up, answer_half, answer_another, answer_nonsense};
+	for (size_t i = 0; i < ARRAY_LEN(ANSWERS); i++) {
+		h->answer = ANSWERS[i];
+		assert_false(run_hook(h, "x"));
+	}
 	listener_close(l);
 	assert_false(run_hook(h, "x")); /* nobody is there */
 }

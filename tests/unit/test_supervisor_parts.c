@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -448,6 +449,46 @@ static void a_flood_makes_the_port_rest(void **state)
 	buf_finish(&out);
 }
 
+struct talker {
+	int fd;
+	struct buf *out;
+	size_t sent;
+	bool cut_off;
+};
+
+static bool is_cut_off(void *arg)
+{
+	struct talker *t = arg;
+	ssize_t n = send(t->fd, t->out->data + t->sent % t->out->len, t->out->len - t->sent % t->out->len,
+	                 MSG_NOSIGNAL);
+	t->sent += n > 0 ? (size_t)n : 0;
+	t->cut_off = n < 0 && (errno == EPIPE || errno == ECONNRESET);
+	return t->cut_off;
+}
+
+/* Answers that nobody reads are not kept for ever. */
+static void who_reads_no_answers_is_cut_off(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	struct buf hello = BUF_INIT(1024), out = BUF_INIT(65536);
+	char *path FREE_ON_EXIT = mem_printf("%s/events", f->dir);
+	struct guest_events *g = guest_events_open(f->loop, path, &EVENTS_OPS, f, &e);
+	assert_non_null(g);
+	int fd CLOSE_ON_EXIT = fd_unix_connect(path, &e);
+	wire_put_my_hello(&hello, "notify");
+	assert_true(fd_write_all(fd, (const char *)hello.data, hello.len));
+	assert_true(fd_set_nonblock(fd, true));
+	for (int i = 0; i < 1000; i++)
+		put_notify(&out, ATTENTION_WORKING, 1, "");
+	struct talker t = {.fd = fd, .out = &out};
+	assert_true(loop_wait(f->loop, is_cut_off, &t));
+	assert_null(strchr(f->said.s, '!')); /* no incident: it only does not listen */
+	guest_events_close(g);
+	buf_finish(&out);
+	buf_finish(&hello);
+}
+
 static void the_guest_says_ready(void **state)
 {
 	struct fixture *f = *state;
@@ -678,6 +719,7 @@ int main(int argc, char **argv)
 	    T(the_guest_says_ready),
 	    T(programs_say_how_they_do),
 	    T(a_flood_makes_the_port_rest),
+	    T(who_reads_no_answers_is_cut_off),
 	    T(many_incidents_are_counted),
 	    T(silent_callers_take_no_more_than_their_places),
 	    T(refusals_and_tunnels_are_counted),
