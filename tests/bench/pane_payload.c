@@ -67,10 +67,10 @@ static void time_all(const char *results, uint64_t runs, uint64_t mib)
 	if (!out || ioctl(STDIN_FILENO, TIOCGWINSZ, &size) != 0)
 		die("no results, or no size");
 	go_raw();
-	wait_report(); /* the terminal is there */
 	fprintf(out, "size %u %u\n", size.ws_row, size.ws_col);
 	fflush(out);
 	wait_go(results);
+	wait_report(); /* the terminal is there */
 	for (size_t i = 0; i < PAYLOAD_COUNT; i++) {
 		struct buf payload;
 		payload_make(&PAYLOADS[i], size.ws_row, size.ws_col, mib << 20, &payload);

@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 	struct fake f = {.name = argv[1], .line = STR_INIT(4096)};
 	f.loop = loop_create();
 	make_places(&f);
-	f.guest = local_guest_open(f.loop, f.vsock, argc > 2 ? argv + 2 : shell);
+	f.guest = local_guest_start(f.vsock, argc > 2 ? argv + 2 : shell);
 	make_vm(&f);
 	board_watch(f.board, &f.watch, on_board_changed, &f);
 	on_board_changed(&f);
@@ -353,6 +353,6 @@ int main(int argc, char **argv)
 	loop_run(f.loop);
 	for (int i = 0; i < 50; i++) /* what is still to be sent */
 		loop_turn(f.loop, true);
-	local_guest_close(f.guest);
+	local_guest_end(f.guest);
 	return 0;
 }

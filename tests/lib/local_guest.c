@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,13 +14,16 @@
 #include "core/base/list.h"
 #include "core/base/mem.h"
 #include "core/loop/listener.h"
+#include "core/loop/loop.h"
 #include "core/loop/stream.h"
 #include "core/wire/frame.h"
 #include "core/wire/wire.h"
 
+#define PIECE (64 * 1024) /* at least what the loop reads at once */
+
 struct caller { /* one connection of the supervisor */
 	struct list link;
-	struct local_guest *owner;
+	struct guest *owner;
 	struct stream *stream;
 	struct frame_reader frames;
 	struct buf out;
@@ -31,11 +35,17 @@ struct caller { /* one connection of the supervisor */
 	pid_t pid;
 };
 
-struct local_guest {
+struct guest { /* the process */
 	struct loop *loop;
 	struct listener *listener;
+	struct stream *written; /* what we are told to write */
 	char *const *shell;
 	struct list callers;
+};
+
+struct local_guest { /* its owner's side */
+	pid_t pid;
+	int fd;
 };
 
 static void free_caller(void *arg)
@@ -79,9 +89,17 @@ static void write_out(struct caller *c, const void *bytes, size_t len)
 		stream_pause(c->pty);
 }
 
+/* A terminal gives 4 KiB at a time; one message for several of them, as the real agent does it. */
 static void on_pty_data(void *arg, const uint8_t *bytes, size_t len)
 {
-	write_out(arg, bytes, len);
+	struct caller *c = arg;
+	uint8_t chunk[PIECE];
+	ssize_t n = 0;
+	len = MIN(len, sizeof(chunk));
+	memcpy(chunk, bytes, len);
+	while (len < sizeof(chunk) && (n = read(stream_fd(c->pty), chunk + len, sizeof(chunk) - len)) > 0)
+		len += (size_t)n;
+	write_out(c, chunk, len);
 }
 
 static void on_pty_eof(void *arg)
@@ -248,7 +266,7 @@ static const struct stream_ops STREAM_OPS = {
 
 static void on_accept(void *arg, int fd)
 {
-	struct local_guest *g = arg;
+	struct guest *g = arg;
 	struct err e = ERR_INIT;
 	struct caller *c = mem_alloc(sizeof(*c));
 	c->owner = g;
@@ -260,28 +278,11 @@ static void on_accept(void *arg, int fd)
 	stream_resume(c->stream);
 }
 
-struct local_guest *local_guest_open(struct loop *loop, const char *path, char *const *shell)
-{
-	struct err e = ERR_INIT;
-	struct local_guest *g = mem_alloc(sizeof(*g));
-	g->loop = loop;
-	g->shell = shell;
-	list_init(&g->callers);
-	g->listener = listener_open(loop, path, on_accept, g, &e);
-	CHECK(g->listener);
-	return g;
-}
+/* ---- the process ---- */
 
-void local_guest_close(struct local_guest *g)
+static void on_written(void *arg, const uint8_t *bytes, size_t len)
 {
-	listener_close(g->listener);
-	LIST_FOREACH (item, &g->callers)
-		hang_up(LIST_ENTRY(item, struct caller, link));
-	free(g);
-}
-
-void local_guest_write(struct local_guest *g, const void *bytes, size_t len)
-{
+	struct guest *g = arg;
 	LIST_FOREACH (item, &g->callers) {
 		struct caller *c = LIST_ENTRY(item, struct caller, link);
 		if (c->pty) {
@@ -289,4 +290,65 @@ void local_guest_write(struct local_guest *g, const void *bytes, size_t len)
 			return;
 		}
 	}
+}
+
+static void on_owner_gone(void *arg)
+{
+	struct guest *g = arg;
+	LIST_FOREACH (item, &g->callers)
+		hang_up(LIST_ENTRY(item, struct caller, link));
+	_exit(0);
+}
+
+static void on_owner_error(void *arg, const struct err *e)
+{
+	(void)e;
+	on_owner_gone(arg);
+}
+
+static const struct stream_ops OWNER_OPS = {
+    .on_data = on_written, .on_eof = on_owner_gone, .on_error = on_owner_error};
+
+static NORETURN void run_guest(const char *path, char *const *shell, int fd)
+{
+	struct err e = ERR_INIT;
+	struct guest g = {.loop = loop_create(), .shell = shell};
+	list_init(&g.callers);
+	g.listener = listener_open(g.loop, path, on_accept, &g, &e);
+	g.written = stream_open(g.loop, fd, &OWNER_OPS, &g, &e);
+	CHECK(g.listener && g.written);
+	CHECK(stream_send(g.written, "", 1)); /* it listens */
+	stream_resume(g.written);
+	loop_run(g.loop);
+	_exit(0);
+}
+
+struct local_guest *local_guest_start(const char *path, char *const *shell)
+{
+	struct local_guest *g = mem_alloc(sizeof(*g));
+	int fds[2];
+	char ready;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+	g->pid = fork();
+	CHECK(g->pid >= 0);
+	if (g->pid == 0) {
+		close(fds[0]);
+		run_guest(path, shell, fds[1]);
+	}
+	close(fds[1]);
+	g->fd = fds[0];
+	CHECK(fd_read_full(g->fd, &ready, 1) == 1);
+	return g;
+}
+
+void local_guest_end(struct local_guest *g)
+{
+	close(g->fd);
+	waitpid(g->pid, NULL, 0);
+	free(g);
+}
+
+void local_guest_write(struct local_guest *g, const void *bytes, size_t len)
+{
+	CHECK(fd_write_all(g->fd, bytes, len));
 }

@@ -9,12 +9,11 @@
 #include <stddef.h>
 
 struct local_guest;
-struct loop;
 
-/* Listens on `path`; `shell` (NULL-terminated) is what a spawn without arguments runs. Both kept. */
-struct local_guest *local_guest_open(struct loop *loop, const char *path, char *const *shell);
-/* Its programs are killed. */
-void local_guest_close(struct local_guest *g);
+/* A process of its own, as a guest is: it works while we do. Listens on `path` when this returns; `shell` (NULL-terminated) is what
+ * a spawn without arguments runs. It ends with us, and its programs with it. */
+struct local_guest *local_guest_start(const char *path, char *const *shell);
+void local_guest_end(struct local_guest *g);
 /* As if the program of the oldest terminal wrote this. */
 void local_guest_write(struct local_guest *g, const void *bytes, size_t len);
 
