@@ -107,6 +107,7 @@ static size_t do_ground(struct filter *f, const uint8_t *p, size_t len)
 	}
 	if (p[0] < 0x80) {
 		if (p[0] == ESC) {
+			f->was_base = f->after_base;
 			f->after_base = false;
 			f->state = ESCAPE;
 			f->intermediate = 0;
@@ -162,6 +163,8 @@ static void start_csi(struct filter *f)
 	f->csi.count = 1;
 	f->csi.params[0] = -1;
 	f->csi.sub[0] = false;
+	f->csi.after_base = f->was_base;
+	f->was_base = false;
 }
 
 static void do_escape(struct filter *f, uint8_t c)
@@ -271,6 +274,7 @@ static size_t do_sequence(struct filter *f, uint8_t c)
 		return 0;
 	}
 	if (c == ESC) {
+		f->was_base = false;
 		f->state = ESCAPE;
 		f->intermediate = 0;
 	} else if (c == CAN || c == SUB) {
@@ -292,6 +296,7 @@ static size_t do_string_escape(struct filter *f, uint8_t c)
 		end_string(f, false);
 		return 1;
 	}
+	f->was_base = false;
 	f->state = ESCAPE;
 	f->intermediate = 0;
 	return 0;

@@ -28,6 +28,7 @@ struct csi {
 	unsigned count;                    /* 1 or more; the only one may be missing */
 	int32_t params[FILTER_PARAMS_MAX]; /* -1: missing */
 	bool sub[FILTER_PARAMS_MAX];       /* came after a colon: belongs to the one before */
+	bool after_base;                   /* came right after a character */
 };
 
 /* The number at `i`, or `missing` when it is absent or not given. */
@@ -51,6 +52,7 @@ struct filter {
 	uint8_t state;
 	uint8_t string_kind;
 	bool after_base; /* a mark has something to join */
+	bool was_base;   /* the same when the escape sequence began */
 	uint8_t tail[4]; /* unfinished UTF-8 */
 	uint8_t tail_len;
 	struct csi csi;

@@ -26,6 +26,16 @@ static void set_origin_mode(struct emulator *e, unsigned bits, bool on)
 	modes_set_origin(e, on);
 }
 
+/* DECCOLM: the width stays, but the screen is cleared and the margins are gone, as on all that have only one. */
+static void set_columns(struct emulator *e, unsigned bits, bool on)
+{
+	(void)bits;
+	(void)on;
+	sequences_set_region(e, -1, -1);
+	engine_csi(e->engine, 'J', 2, -1);
+	engine_csi(e->engine, 'H', -1, -1);
+}
+
 static void set_wrap(struct emulator *e, unsigned bits, bool on)
 {
 	if (!on)
@@ -88,6 +98,7 @@ struct mode {
 
 static const struct mode MODES[] = {
     {1, '?', TERM_APP_CURSOR, modes_put},
+    {3, '?', 0, set_columns},
     {5, '?', TERM_REVERSE_VIDEO, set_reverse},
     {6, '?', MODE_ORIGIN, set_origin_mode},
     {7, '?', MODE_AUTOWRAP, set_wrap},

@@ -61,7 +61,7 @@ static void earn_fill(struct emulator *e)
 	e->fill_left = MIN(e->fill_left + e->cols, FILL_SCREENS * e->rows * e->cols);
 }
 
-/* REP: the last character again and again. */
+/* REP: the character right before it again and again. */
 static void repeat_glyph(struct emulator *e, int count)
 {
 	uint32_t chars[CLUSTER_MAX];
@@ -86,7 +86,10 @@ static void align(struct emulator *e)
 	if (e->fill_left < cells)
 		return;
 	e->fill_left -= cells;
+	const struct cell pen = e->pen;
+	e->pen = (struct cell){0};
 	engine_escape(e->engine, '#', '8');
+	e->pen = pen;
 }
 
 static void on_control(void *arg, uint8_t c)
@@ -173,7 +176,7 @@ void sequences_restore_cursor(struct emulator *e)
 }
 
 /* 1-based; missing or 0: the edge of the screen. A region of less than two lines is refused, as everywhere. */
-static void set_region(struct emulator *e, int top, int bottom)
+void sequences_set_region(struct emulator *e, int top, int bottom)
 {
 	int rows = (int)e->rows;
 	top = MAX(top, 1);
@@ -196,7 +199,7 @@ static void soft_reset(struct emulator *e)
 {
 	int row, col;
 	engine_cursor(e->engine, &row, &col);
-	set_region(e, -1, -1);
+	sequences_set_region(e, -1, -1);
 	sequences_reset(e, SOFT_RESET_KEEPS);
 	sequences_move_cursor(e, row, col);
 }
@@ -288,12 +291,13 @@ static void seq_clear_tabs(struct emulator *e, const struct csi *s)
 
 static void seq_repeat(struct emulator *e, const struct csi *s)
 {
-	repeat_glyph(e, MAX(csi_param(s, 0, 1), 1));
+	if (s->after_base)
+		repeat_glyph(e, MAX(csi_param(s, 0, 1), 1));
 }
 
 static void seq_region(struct emulator *e, const struct csi *s)
 {
-	set_region(e, csi_param(s, 0, -1), csi_param(s, 1, -1));
+	sequences_set_region(e, csi_param(s, 0, -1), csi_param(s, 1, -1));
 }
 
 static void seq_save(struct emulator *e, const struct csi *s)

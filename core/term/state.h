@@ -116,6 +116,7 @@ void sequences_move_cursor(struct emulator *e, int row, int col);
 void sequences_save_cursor(struct emulator *e);
 void sequences_restore_cursor(struct emulator *e);
 void sequences_break_wrap(struct emulator *e);
+void sequences_set_region(struct emulator *e, int top, int bottom); /* from 1; less: the edges */
 void sequences_report_colours(struct emulator *e);
 
 /* modes.c */

@@ -126,6 +126,7 @@ static const struct {
      "main!"},
     {"several modes in one", "\x1b[?25;7;6l\x1b[?25;2004h0123456789abcdefghijZ", "0123456789abcdefghiZ"},
     {"repeat", "a\x1b[3b-", "aaaa-"},
+    {"repeat what is not right before it", "a\r\x1b[2b\x1b[2Gb\x1b[1m\x1b[2b\x1b[2Gc\x1b[b\x1b[9b", "acc"},
     {"repeat wide", "\u4e2d\x1b[2b-", "\u4e2d\u4e2d\u4e2d-"},
     {"repeat with marks", "e\u0301\x1b[2b", "e\u0301e\u0301e\u0301"},
     {"repeat fills the screen and no more", "x\x1b[65535b",
@@ -197,9 +198,10 @@ static void a_flood_of_repeats_is_bounded(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(GLYPHS); i++) {
 		struct term_test t;
 		term_test_init(&t, 24, 80);
-		term_test_write(&t, GLYPHS[i]);
-		for (int n = 0; n < 100; n++)
+		for (int n = 0; n < 100; n++) {
+			term_test_write(&t, GLYPHS[i]);
 			term_test_write(&t, "\x1b[9999b");
+		}
 		unsigned lines = emulator_history_count(t.e);
 		assert_true(lines > 10);
 		assert_true(lines < 2 * (100 + 2 * 24)); /* a wide glyph takes two columns */
@@ -266,6 +268,7 @@ static const struct {
     {"\x1b[31m\x1b[Hx\x1b[0m", {.fg = COLOUR_INDEXED(1)}},
     {"\x1b[44m\x1b[K\x1b[0m", {.bg = COLOUR_INDEXED(4)}},    /* erasing takes the background */
     {"\x1b[44;7m\x1b[2J\x1b[0m", {.bg = COLOUR_INDEXED(4)}}, /* and nothing else */
+    {"\x1b[44;7m\x1b#8", {0}},                               /* alignment takes nothing */
 };
 
 static void keeps_every_style(void **state)
