@@ -1,221 +1,339 @@
-/* One function an action, in a table. They change the state of the dash or ask the app; what is to be seen of it follows from
- * the state. */
-#include <ctype.h>
+/* What each action does, as a table. They change the state of the dash or ask the app; what is to be seen of it follows from
+ * the state. `text`: what followed the name in the palette, or "". */
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/dash_internal.h"
+#include "tui/detail_view.h"
 #include "tui/list_view.h"
+
+typedef void act_fn(struct dash *d, struct view *v, enum action action, const char *text);
 
 static size_t page_of(const struct dash *d, const struct view *v)
 {
 	if (d->in_feed)
-		return (size_t)dash_feed_rows(v);
+		return (size_t)MAX(v->layout.feed.rows, 1);
 	struct list_view list = {.model = &v->model, .selected = v->at, .top = d->list_top};
-	return list_view_page(&list, v->layout.list.rows);
+	return v->layout.grid ? (size_t)v->layout.pane_count : list_view_page(&list, v->layout.list.rows);
 }
 
 static void move(struct dash *d, struct view *v, long by)
 {
-	if (d->in_feed) {
-		feed_place_move(&d->feed, &v->model, dash_feed_rows(v), by);
-		return;
-	}
-	if (!v->vm)
-		return;
-	size_t at = by < 0 ? v->at - MIN(v->at, (size_t)-by) : v->at + (size_t)by;
-	dash_select_at(d, v, at);
-}
-
-static void do_next(struct dash *d, struct view *v)
-{
-	move(d, v, 1);
-}
-
-static void do_previous(struct dash *d, struct view *v)
-{
-	move(d, v, -1);
-}
-
-static void do_first(struct dash *d, struct view *v)
-{
-	move(d, v, -(long)INT32_MAX);
-}
-
-static void do_last(struct dash *d, struct view *v)
-{
-	move(d, v, INT32_MAX);
-}
-
-static void do_page_down(struct dash *d, struct view *v)
-{
-	move(d, v, (long)page_of(d, v));
-}
-
-static void do_page_up(struct dash *d, struct view *v)
-{
-	move(d, v, -(long)page_of(d, v));
-}
-
-static void leave_feed(struct dash *d)
-{
-	d->in_feed = false;
-	feed_place_release(&d->feed);
-}
-
-static void do_zoom(struct dash *d, struct view *v)
-{
-	(void)v;
-	d->zoomed = !d->zoomed;
-	if (d->zoomed && d->in_feed)
-		leave_feed(d); /* it is not on the screen now */
-}
-
-static void do_type(struct dash *d, struct view *v)
-{
-	if (!v->vm)
-		return;
-	if (v->vm->status.state != VM_READY) {
-		do_zoom(d, v); /* there is only something to read: all of it, and back */
-		return;
-	}
-	if (dash_has_pane(v, PANE_ENDED) || dash_has_pane(v, PANE_BROKEN))
-		d->ops->reopen_pane(d->arg);
-	d->typing = true;
-	dash_place(d, v);
-	if (rect_is_empty(v->layout.panes[0].body)) {
-		d->typing = false;
-		dash_notice(d, "too small to type");
-	}
-}
-
-static void do_focus(struct dash *d, struct view *v)
-{
-	if (d->in_feed) {
-		leave_feed(d);
-		return;
-	}
-	d->zoomed = false;
-	dash_place(d, v);
-	if (rect_is_empty(v->layout.feed)) {
-		dash_notice(d, "too small for the feed");
-		return;
-	}
-	d->in_feed = true;
-	feed_place_hold(&d->feed, &v->model, dash_feed_rows(v));
-}
-
-static void do_back(struct dash *d, struct view *v)
-{
-	(void)v;
 	if (d->in_feed)
-		leave_feed(d);
+		feed_rows_move(&d->feed, by);
+	else
+		dash_move(d, v, by);
+}
+
+static void do_rows(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	int by = action == ACTION_DOWN ? 1 : -1;
+	if (!d->in_feed && v->layout.grid)
+		dash_move_in_grid(d, v, by, 0);
+	else
+		move(d, v, by);
+}
+
+static void do_sideways(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	int by = action == ACTION_RIGHT ? 1 : -1;
+	if (d->in_feed)
+		dash_step_tab(d, v, by);
+	else if (v->layout.grid)
+		dash_move_in_grid(d, v, 0, by);
+	else
+		dash_step_terminal(d, v, by);
+}
+
+static void do_ends(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	move(d, v, action == ACTION_FIRST ? -(long)INT32_MAX : INT32_MAX);
+}
+
+static void do_pages(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	long page = (long)page_of(d, v);
+	move(d, v, action == ACTION_PAGE_DOWN ? page : -page);
+}
+
+static void do_type(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	dash_type(d, v, action == ACTION_BROADCAST);
+}
+
+static void do_jump(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action, (void)text;
+	dash_jump(d, v);
+}
+
+static void do_next_waiting(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action, (void)text;
+	dash_next_waiting(d, v);
+}
+
+static void do_select(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action;
+	if (!dash_select_name(d, v, text))
+		dash_noticef(d, "no VM '%s'", text);
+}
+
+static void do_attach(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action;
+	dash_attach(d, v, text);
+}
+
+static void do_hide(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)text;
+	if (action == ACTION_HIDE)
+		dash_hide(d, v);
+	else
+		feed_rows_unhide_all(&d->feed);
+}
+
+static void open_overlay(struct dash *d, enum overlay overlay, const char *title)
+{
+	d->overlay = overlay;
+	d->overlay_top = 0;
+	snprintf(d->overlay_title, sizeof(d->overlay_title), "%s", title);
+}
+
+static void do_detail(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action, (void)text;
+	const struct feed_row *row = dash_feed_row(d);
+	str_clear(&d->overlay_text);
+	if (row) {
+		detail_of_row(&d->overlay_text, row, v->model.now_ms);
+		open_overlay(d, OVERLAY_ROW, row->entry->target);
+	} else if (v->vm && !d->in_feed) {
+		open_overlay(d, OVERLAY_VM, d->selected);
+	}
+}
+
+static void do_zoom(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	d->zoomed = !d->zoomed;
+	if (d->zoomed)
+		dash_leave_feed(d); /* it is not on the screen now */
+}
+
+static void do_grid(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	d->grid = !d->grid;
 	d->zoomed = false;
+	d->new_order = true;
 }
 
-static const struct feed_entry *row_under_cursor(struct dash *d, const struct view *v)
+static void do_feed(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	struct feed_window w = feed_place_find(&d->feed, &v->model, dash_feed_rows(v));
-	return w.selected < v->model.denial_count ? v->model.denials[w.selected] : NULL;
+	(void)action, (void)text;
+	dash_focus_feed(d, v);
 }
 
-static void do_jump(struct dash *d, struct view *v)
+static void do_filter(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	const struct feed_entry *e = row_under_cursor(d, v);
-	size_t at = e ? dash_find_vm(&v->model, e->vm) : SIZE_MAX;
-	if (at == SIZE_MAX)
-		return;
-	dash_select_at(d, v, at);
-	leave_feed(d);
+	(void)v, (void)action;
+	if (text[0])
+		dash_set_filter(d, text);
+	else
+		dash_line_begin(d, LINE_FILTER, d->remembered.filter);
 }
 
-/* "host:port" with nothing that has a meaning of its own in a rule: a guest chooses this text, and must not get more
- * allowed than the operator reads. */
-static bool is_plain_target(const char *target)
+static void do_sort(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	const char *colon = strrchr(target, ':');
-	if (!colon || colon == target || !colon[1])
-		return false;
-	for (const char *p = target; p < colon; p++) {
-		if (!isalnum((unsigned char)*p) && !strchr("-._", *p))
-			return false;
-	}
-	return strspn(colon + 1, "0123456789") == strlen(colon + 1);
+	(void)v, (void)action;
+	dash_set_sort(d, text);
 }
 
-const struct feed_entry *dash_newest_denial(const struct model *m, const char *vm)
+static void do_mark(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	for (size_t i = m->denial_count; i > 0; i--) {
-		if (strcmp(m->denials[i - 1]->vm, vm) == 0)
-			return m->denials[i - 1];
-	}
-	return NULL;
+	(void)text;
+	if (action == ACTION_MARK)
+		dash_mark(d, v);
+	else
+		dash_mark_all(d, v);
 }
 
-static void do_allow(struct dash *d, struct view *v)
+static void do_send(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	const struct feed_entry *e =
-	    d->in_feed ? row_under_cursor(d, v) : dash_newest_denial(&v->model, d->selected);
-	if (!e) {
-		dash_notice(d, "nothing was refused here");
-		return;
-	}
-	if (!is_plain_target(e->target)) {
-		dash_noticef(d, "%s names no host that could be allowed", e->target);
-		return;
-	}
-	d->question = QUESTION_ALLOW;
-	snprintf(d->about_vm, sizeof(d->about_vm), "%s", e->vm);
-	snprintf(d->about_rule, sizeof(d->about_rule), "%s", e->target);
+	(void)action;
+	if (text[0])
+		dash_send(d, v, text);
+	else if (v->vm || d->marked.count > 0)
+		dash_line_begin(d, LINE_SEND, "");
 }
 
-static void do_stop(struct dash *d, struct view *v)
+static void do_ask_vms(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	if (!v->vm)
-		return;
-	if (!vm_state_is_live(v->vm->status.state)) {
-		dash_noticef(d, "%s does not run", d->selected);
+	(void)text;
+	dash_ask_vms(d, v, action);
+}
+
+static void do_ask_rule(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	dash_ask_rule(d, v, action, text);
+}
+
+static void do_new_shell(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)action, (void)text;
+	int pane = dash_pane_of_selected(v);
+	if (!v->vm || v->vm->status.state != VM_READY) {
+		dash_notice(d, "only a ready VM can have one more shell");
 		return;
 	}
-	d->question = QUESTION_STOP;
-	snprintf(d->about_vm, sizeof(d->about_vm), "%s", d->selected);
+	struct rect body = pane >= 0 ? v->layout.panes[pane].body : (struct rect){.rows = 24, .cols = 80};
+	d->ops->new_terminal(d->arg, d->selected, (unsigned)MAX(body.rows, 1), (unsigned)MAX(body.cols, 2));
 }
 
-static void do_help(struct dash *d, struct view *v)
+static void do_copy_mode(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	(void)v;
-	d->help = true;
-	d->help_top = 0;
+	(void)action, (void)text;
+	dash_copy_begin(d, v);
 }
 
-static void do_redraw(struct dash *d, struct view *v)
+static void do_pause(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	(void)v;
-	d->ops->repaint(d->arg);
+	(void)action, (void)text;
+	dash_pause(d, v);
 }
 
-static void do_suspend(struct dash *d, struct view *v)
+static void do_new_vm(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	(void)v;
-	d->ops->suspend(d->arg);
+	(void)v, (void)action;
+	dash_form_begin(d, text);
 }
 
-static void do_quit(struct dash *d, struct view *v)
+static void do_image(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	(void)v;
-	d->ops->quit(d->arg);
+	(void)v, (void)action;
+	const char *const argv[] = {"image", "build", text[0] ? text : "base", NULL};
+	d->ops->run(d->arg, argv);
 }
 
-static dash_action_fn *const HANDLERS[ACTION_COUNT] = {
-    [ACTION_NEXT] = do_next,   [ACTION_PREVIOUS] = do_previous,   [ACTION_FIRST] = do_first,
-    [ACTION_LAST] = do_last,   [ACTION_PAGE_DOWN] = do_page_down, [ACTION_PAGE_UP] = do_page_up,
-    [ACTION_TYPE] = do_type,   [ACTION_JUMP] = do_jump,           [ACTION_FOCUS] = do_focus,
-    [ACTION_ALLOW] = do_allow, [ACTION_ZOOM] = do_zoom,           [ACTION_STOP] = do_stop,
-    [ACTION_HELP] = do_help,   [ACTION_REDRAW] = do_redraw,       [ACTION_SUSPEND] = do_suspend,
-    [ACTION_QUIT] = do_quit,   [ACTION_BACK] = do_back,
+static void do_jobs(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	open_overlay(d, OVERLAY_JOBS, "Work");
+	d->overlay_top = INT32_MAX / 2; /* the newest is at the end */
+}
+
+static void do_theme(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action;
+	if (text[0])
+		d->ops->set_theme(d->arg, text);
+	else
+		dash_notice(d, "which one? theme NAME; Tab lists them");
+}
+
+/* One step out: of what was entered last. */
+static void do_back(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	if (d->in_feed) {
+		dash_leave_feed(d);
+	} else if (d->zoomed) {
+		d->zoomed = false;
+	} else if (d->grid) {
+		d->grid = false;
+		d->new_order = true;
+	} else if (d->remembered.filter[0]) {
+		dash_set_filter(d, "");
+	} else {
+		d->marked.count = 0;
+	}
+}
+
+static void do_palette(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	dash_line_begin(d, LINE_PALETTE, "");
+}
+
+static void do_help(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action, (void)text;
+	open_overlay(d, OVERLAY_HELP, "Keys");
+}
+
+static void do_app(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)text;
+	switch ((int)action) {
+	case ACTION_RELOAD: d->ops->reload(d->arg); break;
+	case ACTION_REDRAW: d->ops->repaint(d->arg); break;
+	case ACTION_SUSPEND: d->ops->suspend(d->arg); break;
+	default: d->ops->quit(d->arg);
+	}
+}
+
+static act_fn *const HANDLERS[ACTION_EDIT_FIRST] = {
+    [ACTION_TYPE] = do_type,
+    [ACTION_JUMP] = do_jump,
+    [ACTION_DOWN] = do_rows,
+    [ACTION_UP] = do_rows,
+    [ACTION_LEFT] = do_sideways,
+    [ACTION_RIGHT] = do_sideways,
+    [ACTION_FIRST] = do_ends,
+    [ACTION_LAST] = do_ends,
+    [ACTION_PAGE_DOWN] = do_pages,
+    [ACTION_PAGE_UP] = do_pages,
+    [ACTION_NEXT_WAITING] = do_next_waiting,
+    [ACTION_SELECT] = do_select,
+    [ACTION_ATTACH] = do_attach,
+    [ACTION_ALLOW] = do_ask_rule,
+    [ACTION_ALLOW_SHORT] = do_ask_rule,
+    [ACTION_ALLOW_WRITE] = do_ask_rule,
+    [ACTION_DENY] = do_ask_rule,
+    [ACTION_HIDE] = do_hide,
+    [ACTION_UNHIDE] = do_hide,
+    [ACTION_DETAIL] = do_detail,
+    [ACTION_ZOOM] = do_zoom,
+    [ACTION_GRID] = do_grid,
+    [ACTION_FOCUS] = do_feed,
+    [ACTION_FILTER] = do_filter,
+    [ACTION_SORT] = do_sort,
+    [ACTION_MARK] = do_mark,
+    [ACTION_MARK_ALL] = do_mark,
+    [ACTION_BROADCAST] = do_type,
+    [ACTION_SEND] = do_send,
+    [ACTION_INTERRUPT] = do_ask_vms,
+    [ACTION_NEW_SHELL] = do_new_shell,
+    [ACTION_CLOSE_SHELL] = do_ask_vms,
+    [ACTION_COPY_MODE] = do_copy_mode,
+    [ACTION_PAUSE] = do_pause,
+    [ACTION_STOP] = do_ask_vms,
+    [ACTION_KILL] = do_ask_vms,
+    [ACTION_RESTART] = do_ask_vms,
+    [ACTION_REMOVE] = do_ask_vms,
+    [ACTION_NEW_VM] = do_new_vm,
+    [ACTION_IMAGE] = do_image,
+    [ACTION_JOBS] = do_jobs,
+    [ACTION_THEME] = do_theme,
+    [ACTION_RELOAD] = do_app,
+    [ACTION_BACK] = do_back,
+    [ACTION_PALETTE] = do_palette,
+    [ACTION_HELP] = do_help,
+    [ACTION_REDRAW] = do_app,
+    [ACTION_SUSPEND] = do_app,
+    [ACTION_QUIT] = do_app,
 };
 
-dash_action_fn *dash_action(enum action action)
+void dash_run_action(struct dash *d, struct view *v, enum action action, const char *text)
 {
-	return (unsigned)action < ACTION_COUNT ? HANDLERS[action] : NULL;
+	if ((unsigned)action < ACTION_EDIT_FIRST && HANDLERS[action])
+		HANDLERS[action](d, v, action, text);
 }

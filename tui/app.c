@@ -1,8 +1,12 @@
 /* Joins the parts: client library and terminal on one side, the dash on the other.
  *
  * Nothing is drawn when something happens; it only sets the frame timer. The first change after a pause is drawn in the
- * same turn of the loop, later ones at most every FRAME_MS. The 1 Hz tick is for durations and draws only if one of them
- * changed. So an idle dashboard does nothing between two ticks, and a flooding VM costs a fixed number of frames. */
+ * same turn of the loop, later ones at most every FRAME_MS. With each picture it is known when it changes by itself (a
+ * duration, the clock): the tick timer is set to that. So an idle dashboard sleeps, and a flooding VM costs a fixed number of
+ * frames.
+ *
+ * Supervisors are asked whether they still answer (fleet_look) every LOOK_MS while somebody is at the keys, and every
+ * LOOK_IDLE_MS otherwise. */
 #include "tui/app.h"
 
 #include <errno.h>
@@ -12,70 +16,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
-#include "core/base/list.h"
 #include "core/base/log.h"
 #include "core/base/mem.h"
-#include "core/client/client.h"
 #include "core/client/feed.h"
 #include "core/client/fleet.h"
+#include "core/config/paths.h"
 #include "core/loop/loop.h"
 #include "core/loop/signals.h"
 #include "core/loop/timer.h"
-#include "tui/console.h"
-#include "tui/dash.h"
+#include "tui/app_internal.h"
 #include "tui/input.h"
+#include "tui/jobs.h"
+#include "tui/notify.h"
 #include "tui/panes.h"
 #include "tui/screen.h"
 
 #define FRAME_MS      16
-#define TICK_MS       1000
+#define LOOK_MS       FLEET_ASK_MS
+#define LOOK_IDLE_MS  30000
+#define LOOK_AFTER_MS 10000 /* so long after the last key somebody is taken to be there */
 #define FEED_KEEP     2000
 #define FEED_PER_VM   200
-#define STOP_GRACE_MS 10000
 #define WIDE_ENOUGH   600 /* for a name and an error */
 #define LOG_KEEP      ((size_t)64 * 1024)
+#define REMEMBER_FILE "dashboard.state" /* no name of a VM */
 
-/* Something that a VM was asked to do. The answer comes once, or never when the VM is removed meanwhile. */
-struct request {
-	struct list link;
-	struct app *app;
-	char vm[VM_NAME_MAX + 1];
-};
-
-struct app {
-	struct loop *loop;
-	struct dash *dash;
-	struct tui_screen *screen;
-	struct tui_input *input;
-	struct fleet *fleet;
-	struct feed *feed;
-	struct panes *panes;
-	struct pane_wish wish; /* the pane that is on the screen; vm "": none */
-	struct timer *frame, *tick;
-	struct signals *signals, *stop_signal;
-	struct list requests;
-	struct console console;
-	struct canvas canvas;
-	uint64_t drawn_ms;
-	int log_fd; /* where the log goes while the screen is ours */
-	int exit_status;
-	/* The model as arrays of pointers, made anew for each event. */
-	const struct fleet_vm **vms;
-	const struct feed_entry **denials;
-	size_t vm_room, denial_room;
-};
-
-static void end(struct app *a, int exit_status)
+void app_end(struct app *a, int exit_status)
 {
 	a->exit_status = exit_status;
 	loop_stop(a->loop);
 }
 
-static void changed(void *arg)
+void app_changed(void *arg)
 {
 	struct app *a = arg;
 	if (timer_is_active(a->frame))
@@ -84,146 +61,17 @@ static void changed(void *arg)
 	timer_once(a->frame, since >= FRAME_MS ? 0 : FRAME_MS - since);
 }
 
-/* ---- data for the dash ---- */
-
-static void collect_vms(struct app *a, struct model *m)
+void app_notice(struct app *a, const char *what, const char *text)
 {
-	size_t count = fleet_count(a->fleet);
-	if (count > a->vm_room) {
-		a->vms = mem_resize(a->vms, count, sizeof(*a->vms));
-		a->vm_room = count;
-	}
-	for (size_t i = 0; i < count; i++)
-		a->vms[i] = fleet_at(a->fleet, i);
-	m->vms = a->vms;
-	m->vm_count = count;
-	m->settled = fleet_is_settled(a->fleet);
-}
-
-static void collect_denials(struct app *a, struct model *m)
-{
-	size_t count = feed_count(a->feed);
-	if (count > a->denial_room) {
-		a->denials = mem_resize(a->denials, count, sizeof(*a->denials));
-		a->denial_room = count;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct feed_entry *e = feed_at(a->feed, i);
-		if (e->event == FEED_DENY)
-			a->denials[m->denial_count++] = e;
-	}
-	m->denials = a->denials;
-}
-
-static struct pane *shown_pane(struct app *a)
-{
-	return panes_find(a->panes, a->wish.vm, a->wish.term);
-}
-
-static void get_model(void *arg, struct model *m)
-{
-	struct app *a = arg;
-	*m = (struct model){.now_ms = clock_wall_ms()};
-	collect_vms(a, m);
-	collect_denials(a, m);
-	struct pane *pane = shown_pane(a);
-	m->pane.why = "";
-	if (pane)
-		pane_describe(pane, &m->pane);
-	m->pane.console = a->console.text.s;
-}
-
-/* ---- what the dash asks for ---- */
-
-static void send_key(void *arg, uint32_t key, unsigned mods)
-{
-	struct pane *pane = shown_pane(arg);
-	if (pane)
-		pane_key(pane, key, mods);
-}
-
-static void send_paste(void *arg, struct bytes text, bool first, bool last)
-{
-	struct app *a = arg;
-	struct pane *pane = shown_pane(a);
-	if (pane && !pane_paste(pane, text, first, last))
-		dash_notice(a->dash, "the paste is too long: nothing of it was sent");
-}
-
-static void reopen_pane(void *arg)
-{
-	struct app *a = arg;
-	panes_reset(a->panes, a->wish.vm, a->wish.term);
-}
-
-static void notice_of(struct app *a, const char *vm, const char *what)
-{
-	char text[WIDE_ENOUGH];
-	snprintf(text, sizeof(text), "%s: %s", vm, what);
-	dash_notice(a->dash, text);
-}
-
-static void end_request(struct request *r)
-{
-	list_remove(&r->link);
-	free(r);
-}
-
-static void on_answer(void *arg, const char *text, const struct err *e)
-{
-	struct request *r = arg;
-	notice_of(r->app, r->vm, e ? e->msg : text);
-	changed(r->app);
-	end_request(r);
-}
-
-static struct request *new_request(struct app *a, const char *vm)
-{
-	struct request *r = mem_alloc(sizeof(*r));
-	r->app = a;
-	snprintf(r->vm, sizeof(r->vm), "%s", vm);
-	list_append(&a->requests, &r->link);
-	return r;
-}
-
-/* The connection to a VM, or a notice. */
-static struct client *client_of(struct app *a, const char *vm)
-{
-	const struct fleet_vm *found = fleet_find(a->fleet, vm);
-	if (!found || !found->client)
-		notice_of(a, vm, "its supervisor does not answer");
-	return found ? found->client : NULL;
-}
-
-static void allow(void *arg, const char *vm, const char *rule)
-{
-	struct app *a = arg;
-	struct client *c = client_of(a, vm);
-	if (c)
-		client_allow(c, rule, 0, on_answer, new_request(a, vm));
-}
-
-static void stop(void *arg, const char *vm)
-{
-	struct app *a = arg;
-	struct client *c = client_of(a, vm);
-	if (!c)
-		return;
-	notice_of(a, vm, "stopping...");
-	client_stop(c, STOP_GRACE_MS, on_answer, new_request(a, vm));
-}
-
-static void repaint(void *arg)
-{
-	struct app *a = arg;
-	tui_screen_forget(a->screen);
+	char line[WIDE_ENOUGH];
+	snprintf(line, sizeof(line), "%s: %s", what, text);
+	dash_notice(a->dash, line);
 }
 
 static void on_stop_signal(void *arg, int signum);
 
-static void suspend(void *arg)
+void app_suspend(struct app *a)
 {
-	struct app *a = arg;
 	static const int STOP[] = {SIGTSTP, 0};
 	tui_screen_suspend(a->screen);
 	signals_close(a->stop_signal); /* the default action is what stops a process */
@@ -232,40 +80,56 @@ static void suspend(void *arg)
 	tui_screen_resume(a->screen);
 }
 
-static void quit(void *arg)
+/* ---- the picture ---- */
+
+static bool same_pane(const struct pane_wish *a, const struct pane_wish *b)
 {
-	end(arg, 0);
+	return strcmp(a->vm, b->vm) == 0 && a->term == b->term;
 }
 
-static const struct dash_ops DASH_OPS = {
-    .get_model = get_model,
-    .send_key = send_key,
-    .send_paste = send_paste,
-    .reopen_pane = reopen_pane,
-    .allow = allow,
-    .stop = stop,
-    .repaint = repaint,
-    .suspend = suspend,
-    .quit = quit,
-};
+static void tell_focus(struct app *a, const struct pane_wish *to, bool focused)
+{
+	struct pane *pane = to->vm[0] ? panes_find(a->panes, to->vm, to->term) : NULL;
+	if (pane)
+		pane_focus(pane, focused);
+}
 
-/* ---- what happens ---- */
+/* A program hears of the focus when the operator types into its terminal and is at this window. */
+static void move_focus(struct app *a)
+{
+	struct pane_wish now = {.rows = 0};
+	if (!a->has_focus || !dash_typed_pane(a->dash, &now))
+		now = (struct pane_wish){.rows = 0};
+	if (same_pane(&now, &a->focused))
+		return;
+	tell_focus(a, &a->focused, false);
+	tell_focus(a, &now, true);
+	a->focused = now;
+}
+
+static void ring_if_called(struct app *a)
+{
+	size_t count = fleet_count(a->fleet);
+	const struct fleet_vm **vms FREE_ON_EXIT = mem_array(MAX(count, (size_t)1), sizeof(*vms));
+	for (size_t i = 0; i < count; i++)
+		vms[i] = fleet_at(a->fleet, i);
+	(void)notify_update(a->notify, vms, count, a->settings.config.ui.on_attention.text, clock_wall_ms());
+}
 
 static void draw(struct app *a)
 {
-	struct dash_pane want = dash_wanted_pane(a->dash);
-	if (want.rows > 0 ||
-	    strcmp(want.vm, a->wish.vm) != 0) { /* one that is hidden for a while stays as it is */
-		a->wish = (struct pane_wish){.rows = want.rows, .cols = want.cols};
-		if (want.rows > 0)
-			memcpy(a->wish.vm, want.vm, sizeof(a->wish.vm));
-	}
-	panes_sync(a->panes, &a->wish, a->wish.vm[0] ? 1 : 0);
+	dash_look(a->dash);
+	if (fleet_is_settled(a->fleet))
+		ring_if_called(a);
+	a->wish_count = dash_wanted_panes(a->dash, a->wishes, DASH_PANES_MOST);
+	panes_sync(a->panes, a->wishes, a->wish_count);
+	move_focus(a);
 	/* A VM with a terminal needs no console log: only the others are read for it. */
-	console_update(&a->console, want.vm[0] ? "" : dash_selected(a->dash));
+	console_update(&a->console, dash_wanted_console(a->dash));
 	dash_draw(a->dash, &a->canvas);
 	tui_screen_draw(a->screen, &a->canvas);
 	a->drawn_ms = clock_mono_ms();
+	timer_once(a->tick, (uint64_t)dash_next_ms(a->dash));
 }
 
 static void on_frame(void *arg)
@@ -275,31 +139,69 @@ static void on_frame(void *arg)
 
 static void on_tick(void *arg)
 {
-	changed(arg);
+	app_changed(arg);
+}
+
+/* ---- what happens ---- */
+
+static bool any_lives(const struct app *a)
+{
+	for (size_t i = 0; i < fleet_count(a->fleet); i++) {
+		if (vm_state_is_live(fleet_at(a->fleet, i)->status.state))
+			return true;
+	}
+	return false;
+}
+
+/* What was asked is judged by the next look, FLEET_HANGS_MS later. */
+static void on_look(void *arg)
+{
+	struct app *a = arg;
+	bool busy = clock_mono_ms() - a->input_ms < LOOK_AFTER_MS;
+	fleet_look(a->fleet);
+	a->judge = !busy && !a->judge;
+	if (any_lives(a))
+		timer_once(a->look, busy ? LOOK_MS : a->judge ? FLEET_HANGS_MS : LOOK_IDLE_MS);
 }
 
 static void on_fleet(void *arg)
 {
 	struct app *a = arg;
 	feed_sync(a->feed, a->fleet);
-	changed(a);
+	if (!timer_is_active(a->look) && any_lives(a))
+		timer_once(a->look, LOOK_MS);
+	app_changed(a);
+}
+
+/* Somebody is there: what hangs should show soon. */
+static void note_input(struct app *a)
+{
+	uint64_t now = clock_mono_ms();
+	bool back = now - a->input_ms >= LOOK_AFTER_MS;
+	a->input_ms = now;
+	if (back && any_lives(a))
+		timer_once(a->look, 0);
 }
 
 static void on_input(void *arg, const struct input_event *ev)
 {
 	struct app *a = arg;
-	if (ev->kind == INPUT_KEY)
-		dash_key(a->dash, ev->key, ev->mods);
-	else if (ev->kind == INPUT_PASTE)
-		dash_paste(a->dash, ev->text, ev->first, ev->last);
-	else
-		return;
-	changed(a);
+	switch (ev->kind) {
+	case INPUT_KEY: dash_key(a->dash, ev->key, ev->mods); break;
+	case INPUT_PASTE: dash_paste(a->dash, ev->text, ev->first, ev->last); break;
+	case INPUT_MOUSE: dash_mouse(a->dash, &ev->mouse); break;
+	case INPUT_FOCUS: a->has_focus = ev->focused; break;
+	case INPUT_REPLY: return;
+	}
+	app_end_batch(a);
+	if (ev->kind != INPUT_FOCUS)
+		note_input(a);
+	app_changed(a);
 }
 
 static void on_terminal_gone(void *arg)
 {
-	end(arg, 128 + SIGHUP);
+	app_end(arg, 128 + SIGHUP);
 }
 
 static void measure(struct app *a)
@@ -307,13 +209,23 @@ static void measure(struct app *a)
 	int rows, cols;
 	tui_screen_measure(a->screen, &rows, &cols);
 	dash_resize(a->dash, rows, cols);
-	changed(a);
+	app_changed(a);
 }
 
 static void on_stop_signal(void *arg, int signum)
 {
 	(void)signum;
-	suspend(arg);
+	app_suspend(arg);
+}
+
+/* SIGHUP says that the settings have changed, or, from the kernel, that there is no terminal any more. */
+static void on_hangup(struct app *a)
+{
+	struct termios ignored;
+	if (tcgetattr(STDIN_FILENO, &ignored) < 0)
+		app_end(a, 128 + SIGHUP);
+	else
+		app_settings_reload(a, true);
 }
 
 static void on_signal(void *arg, int signum)
@@ -324,9 +236,24 @@ static void on_signal(void *arg, int signum)
 	} else if (signum == SIGCONT) {
 		tui_screen_resume(a->screen); /* the shell has had the terminal */
 		measure(a);
+	} else if (signum == SIGHUP) {
+		on_hangup(a);
 	} else {
-		end(a, 128 + signum);
+		app_end(a, 128 + signum);
 	}
+}
+
+static void on_problem(void *arg, const char *text)
+{
+	struct app *a = arg;
+	dash_notice(a->dash, text);
+	app_changed(a);
+}
+
+static void on_job_end(void *arg, bool ok, const char *text)
+{
+	(void)ok;
+	on_problem(arg, text);
 }
 
 /* ---- start and end ---- */
@@ -357,29 +284,49 @@ static void print_log(struct app *a)
 	fd_close(&a->log_fd);
 }
 
-static bool start(struct app *a, char detach_key, struct err *e)
+/* Everything but the terminal. */
+static bool open_parts(struct app *a, struct err *e)
+{
+	static const struct jobs_ops JOBS = {.on_change = app_changed, .on_end = on_job_end};
+	struct remember remembered;
+	a->frame = timer_create_on(a->loop, on_frame, a);
+	a->tick = timer_create_on(a->loop, on_tick, a);
+	a->look = timer_create_on(a->loop, on_look, a);
+	app_settings_open(a);
+	char *state FREE_ON_EXIT = paths_state_dir();
+	a->remember_path = paths_join(state, REMEMBER_FILE);
+	remember_load(&remembered, a->remember_path);
+	a->dash = dash_create(&app_dash_ops, a, &a->settings, &remembered);
+	a->panes = panes_create(a->loop, app_changed, a);
+	a->notify = notify_create(a->loop, on_problem, a);
+	a->jobs = jobs_create(a->loop, NULL, &JOBS, a);
+	a->fleet = fleet_open(a->loop, on_fleet, a, e);
+	if (!a->fleet)
+		return false;
+	a->feed = feed_open(a->loop, FEED_KEEP, FEED_PER_VM, app_changed, a);
+	feed_sync(a->feed, a->fleet);
+	return true;
+}
+
+static bool start(struct app *a, struct err *e)
 {
 	static const int SIGNALS[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGCONT, 0};
 	static const int STOP[] = {SIGTSTP, 0};
 	static const struct tui_input_ops INPUT = {.on_event = on_input, .on_gone = on_terminal_gone};
-	a->frame = timer_create_on(a->loop, on_frame, a);
-	a->tick = timer_create_on(a->loop, on_tick, a);
-	a->dash = dash_create(&DASH_OPS, a, detach_key);
-	a->panes = panes_create(a->loop, changed, a);
-	a->fleet = fleet_open(a->loop, on_fleet, a, e);
-	if (!a->fleet)
+	if (!open_parts(a, e))
 		return false;
-	a->feed = feed_open(a->loop, FEED_KEEP, FEED_PER_VM, changed, a);
-	feed_sync(a->feed, a->fleet);
 	a->signals = signals_open(a->loop, SIGNALS, on_signal, a);
 	a->stop_signal = signals_open(a->loop, STOP, on_stop_signal, a);
-	a->screen = tui_screen_open(a->loop, &theme_default, e);
+	a->screen = tui_screen_open(a->loop, &a->theme, e);
 	if (!a->screen)
 		return false;
 	a->input = tui_input_open(a->loop, STDIN_FILENO, &INPUT, a, e);
 	if (!a->input)
 		return false;
-	timer_every(a->tick, TICK_MS);
+	app_settings_apply(a);
+	if (a->first_problem)
+		dash_notice(a->dash, a->first_problem);
+	a->input_ms = clock_mono_ms();
 	measure(a);
 	return true;
 }
@@ -390,36 +337,42 @@ static void finish(struct app *a)
 	tui_screen_close(a->screen);
 	signals_close(a->stop_signal);
 	signals_close(a->signals);
+	jobs_destroy(a->jobs);
+	notify_destroy(a->notify);
 	panes_destroy(a->panes);
 	feed_close(a->feed);
 	fleet_close(a->fleet);
-	LIST_FOREACH (item, &a->requests)
-		end_request(LIST_ENTRY(item, struct request, link));
+	app_end_batch(a);
+	app_drop_requests(a);
 	dash_destroy(a->dash);
+	app_settings_close(a);
+	timer_close(a->look);
 	timer_close(a->tick);
 	timer_close(a->frame);
 	console_finish(&a->console);
 	canvas_finish(&a->canvas);
+	free(a->remember_path);
 	free(a->vms);
-	free(a->denials);
 }
 
-int dashboard_run(struct loop *loop, char detach_key)
+int dashboard_run(struct loop *loop)
 {
-	struct app a = {.loop = loop};
+	struct app *a FREE_ON_EXIT = mem_alloc(sizeof(*a));
 	struct err e = ERR_INIT;
 	setlocale(LC_CTYPE, "");
-	list_init(&a.requests);
-	console_init(&a.console);
-	canvas_init(&a.canvas, 1, 1);
-	divert_log(&a);
-	bool ok = start(&a, detach_key, &e);
+	a->loop = loop;
+	a->has_focus = true;
+	list_init(&a->asked);
+	console_init(&a->console);
+	canvas_init(&a->canvas, 1, 1);
+	divert_log(a);
+	bool ok = start(a, &e);
 	if (ok)
 		loop_run(loop);
-	finish(&a);
-	print_log(&a);
+	finish(a);
+	print_log(a);
 	if (ok)
-		return a.exit_status;
+		return a->exit_status;
 	fprintf(stderr, "ccvm: %s\n", e.msg);
 	return 1;
 }

@@ -4,25 +4,64 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/term/keys.h"
-#include "tui/feed_view.h"
+#include "tui/vm_order.h"
 #include "tui/words.h"
 
 /* ---- title ---- */
 
-static size_t count_state(const struct model *m, enum vm_state state)
+typedef bool vm_test(const struct fleet_vm *vm);
+
+static bool is_broken(const struct fleet_vm *vm)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < m->vm_count; i++)
-		n += m->vms[i]->status.state == state;
+	return vm->status.state == VM_READY && vm->status.egress == VM_EGRESS_BROKEN;
+}
+
+static bool has_failed(const struct fleet_vm *vm)
+{
+	return vm->status.state == VM_FAILED;
+}
+
+static bool does_not_answer(const struct fleet_vm *vm)
+{
+	return vm->hangs;
+}
+
+static bool is_booting(const struct fleet_vm *vm)
+{
+	return vm->status.state == VM_BOOTING || vm->status.state == VM_CREATING;
+}
+
+static bool is_paused(const struct fleet_vm *vm)
+{
+	return vm->status.paused;
+}
+
+static const struct {
+	vm_test *test;
+	const char *word;
+	enum theme_style style;
+} COUNTS[] = {
+    {vm_waits, "waiting", STYLE_STATE_WAITING},
+    {has_failed, "failed", STYLE_TITLE_ALERT},
+    {does_not_answer, "hanging", STYLE_TITLE_ALERT},
+    {is_broken, "egress broken", STYLE_TITLE_ALERT},
+    {is_paused, "paused", STYLE_PLAIN},
+    {is_booting, "booting", STYLE_PLAIN},
+};
+
+static uint64_t count_vms(const struct title_view *v, vm_test *test)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < v->vm_count; i++)
+		n += test(v->vms[i]);
 	return n;
 }
 
-static size_t count_broken(const struct model *m)
+static uint64_t count_denied(const struct title_view *v)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < m->vm_count; i++)
-		n += m->vms[i]->status.state == VM_READY && m->vms[i]->status.egress == VM_EGRESS_BROKEN;
+	uint64_t n = 0;
+	for (size_t i = 0; i < v->vm_count; i++)
+		n += vm_denied_since(v->vms[i]);
 	return n;
 }
 
@@ -38,59 +77,39 @@ static int add_count(struct canvas *c, struct rect r, int at, enum theme_style s
 	return canvas_text(c, r, at, style, text);
 }
 
-void title_view_draw(struct canvas *c, struct rect r, const struct model *m)
+void title_view_draw(struct canvas *c, struct rect r, const struct title_view *v)
 {
 	if (rect_is_empty(r))
 		return;
-	char right[2 * WORDS_SIZE], clock[WORDS_SIZE];
-	words_clock(clock, m->now_ms);
-	snprintf(right, sizeof(right), "%s  ? help ", clock);
+	char right[3 * WORDS_SIZE], clock[WORDS_SIZE];
+	words_clock(clock, v->now_ms);
+	snprintf(right, sizeof(right), "%s  %.20s%s", clock, v->help, v->help[0] ? " help " : "");
 	struct rect left = r;
 	if (r.cols > 44) {
 		int end = canvas_text_right(c, r, 0, STYLE_MUTED, right);
 		left.cols = MAX(end - 1, 0);
 	}
 	int at = canvas_text(c, left, 1, STYLE_TITLE, "ccvm");
-	at = canvas_textf(c, left, at, STYLE_PLAIN, "   %zu VM%s", m->vm_count, m->vm_count == 1 ? "" : "s");
-	at = add_count(c, left, at, STYLE_TITLE_ALERT, count_state(m, VM_FAILED), "failed");
-	at = add_count(c, left, at, STYLE_TITLE_ALERT, count_broken(m), "egress broken");
-	at = add_count(c, left, at, STYLE_DENIED, feed_view_total(m), "denied");
-	add_count(c, left, at, STYLE_PLAIN, count_state(m, VM_BOOTING) + count_state(m, VM_CREATING),
-	          "booting");
+	at = canvas_textf(c, left, at, STYLE_PLAIN, "   %zu VM%s", v->vm_count, v->vm_count == 1 ? "" : "s");
+	at = add_count(c, left, at, STYLE_MARKED, v->marked, "marked");
+	for (size_t i = 0; i < ARRAY_LEN(COUNTS); i++) {
+		at = add_count(c, left, at, COUNTS[i].style, count_vms(v, COUNTS[i].test), COUNTS[i].word);
+		if (i == 3) /* what needs somebody comes before what is only told */
+			at = add_count(c, left, at, STYLE_DENIED, count_denied(v), "denied");
+	}
 }
 
 /* ---- bottom line ---- */
 
-/* Most useful first; as many as fit whole. */
-static const struct {
-	enum action action;
-	enum key_context context;
-	const char *words;
-} HINTS[] = {
-    {ACTION_TYPE, KEYS_LIST, "type"},  {ACTION_JUMP, KEYS_FEED, "go to VM"},
-    {ACTION_HELP, KEYS_ALL, "help"},   {ACTION_QUIT, KEYS_ALL, "quit"},
-    {ACTION_ALLOW, KEYS_ALL, "allow"}, {ACTION_FOCUS, KEYS_LIST, "feed"},
-    {ACTION_FOCUS, KEYS_FEED, "list"}, {ACTION_ZOOM, KEYS_ALL, "zoom"},
-    {ACTION_STOP, KEYS_LIST, "stop"},
-};
-
 static void draw_hints(struct canvas *c, struct rect r, const struct status_view *v)
 {
 	int at = 1;
-	for (size_t i = 0; i < ARRAY_LEN(HINTS); i++) {
-		char key[KEYMAP_KEYS_SIZE];
-		const char *words = HINTS[i].words;
-		if (!(HINTS[i].context & v->context) || (v->useless & 1u << HINTS[i].action))
+	for (size_t i = 0; i < v->hint_count; i++) {
+		const struct hint *h = &v->hints[i];
+		if (!h->key[0] || at + canvas_text_width(h->key) + 1 + canvas_text_width(h->words) > r.cols)
 			continue;
-		if (HINTS[i].action == ACTION_TYPE && v->only_console)
-			words = v->zoomed ? "list" : "console";
-		else if (HINTS[i].action == ACTION_ZOOM && v->zoomed)
-			words = "list";
-		keymap_key_of(HINTS[i].action, v->context, key);
-		if (at + canvas_text_width(key) + 1 + canvas_text_width(words) > r.cols)
-			continue;
-		at = canvas_text(c, r, at, STYLE_KEY, key);
-		at = canvas_textf(c, r, at, STYLE_MUTED, " %s", words) + 2;
+		at = canvas_text(c, r, at, STYLE_KEY, h->key);
+		at = canvas_textf(c, r, at, STYLE_MUTED, " %s", h->words) + 2;
 	}
 }
 
@@ -109,14 +128,14 @@ static void draw_question(struct canvas *c, struct rect r, const char *text)
 static void mode_text(char out[160], const struct status_view *v, int room)
 {
 	if (!v->typing) {
-		snprintf(out, 160, " %s ", v->context == KEYS_FEED ? "FEED" : "COMMAND");
+		snprintf(out, 160, " %s ", v->mode);
 		return;
 	}
-	snprintf(out, 160, " TYPING %s — %s leaves ", v->typing, v->detach);
+	snprintf(out, 160, " TYPING %s — %s leaves ", v->typing, v->leave);
 	if (canvas_text_width(out) > room)
-		snprintf(out, 160, " TYPING — %s leaves ", v->detach);
+		snprintf(out, 160, " TYPING — %s leaves ", v->leave);
 	if (canvas_text_width(out) > room)
-		snprintf(out, 160, "TYPING %s", v->detach);
+		snprintf(out, 160, "TYPING %s", v->leave);
 }
 
 void status_view_draw(struct canvas *c, struct rect r, const struct status_view *v)
@@ -138,6 +157,8 @@ void status_view_draw(struct canvas *c, struct rect r, const struct status_view 
 	}
 	if (v->notice)
 		canvas_text_cut(c, left, 1, STYLE_NOTICE, v->notice);
+	else if (v->job)
+		canvas_text_cut(c, left, 1, STYLE_MUTED, v->job);
 	else if (!v->typing)
 		draw_hints(c, left, v);
 }

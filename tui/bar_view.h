@@ -3,27 +3,40 @@
 #define CCVM_TUI_BAR_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tui/canvas.h"
-#include "tui/keymap.h"
 #include "tui/model.h"
 
-/* "ccvm   4 VMs · 1 failed · 16 denied                        21:14  ? help" */
-void title_view_draw(struct canvas *c, struct rect r, const struct model *m);
+struct title_view {
+	const struct fleet_vm *const *vms; /* all of them, whatever the list shows */
+	size_t vm_count;
+	size_t marked;
+	const char *help; /* the key that shows the help; "" */
+	int64_t now_ms;
+};
+
+/* "ccvm   4 VMs · 1 waiting · 16 denied                        21:14  ? help" */
+void title_view_draw(struct canvas *c, struct rect r, const struct title_view *v);
+
+struct hint {
+	char key[32];
+	const char *words;
+};
 
 struct status_view {
-	enum key_context context;
-	uint32_t useless;     /* bit 1 << action: it would do nothing now, and is not offered */
-	bool only_console;    /* the selected VM has no terminal, only something to read */
-	bool zoomed;          /* the keys that would zoom lead back */
-	const char *typing;   /* the VM that is typed into, or NULL: command mode */
-	const char *detach;   /* name of the key that leaves typing: "C-]" */
+	const struct hint *hints; /* most useful first; as many as fit whole are shown */
+	size_t hint_count;
+	const char *job;      /* work that goes on, or NULL */
+	const char *mode;     /* "COMMAND" */
+	const char *typing;   /* who is typed into ("alpha", "3 VMs"), or NULL: `mode` counts */
+	const char *leave;    /* name of the key that leaves typing: "C-]" */
 	const char *question; /* the whole text of it, waiting for y or n, or NULL */
 	const char *notice;   /* one line until the next key, or NULL */
 };
 
-/* A question, a notice or hints on the left; the mode is the last thing on the line. */
+/* A question, a notice, what goes on, or hints on the left; the mode is the last thing on the line. */
 void status_view_draw(struct canvas *c, struct rect r, const struct status_view *v);
 
 #endif

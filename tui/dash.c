@@ -1,34 +1,46 @@
-/* The selection is a name and the place in the feed are serial numbers, never indexes: VMs and rows come and go at any
- * time, and what the operator looks at must not change under the finger. A question holds copies of what it asks about,
- * so that "y" means what was read. */
+/* Keys and pastes find their way; the data of each event are looked at anew. */
 #include "tui/dash.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/mem.h"
-#include "tui/bar_view.h"
 #include "tui/dash_internal.h"
-#include "tui/help_view.h"
+#include "tui/detail_view.h"
 #include "tui/list_view.h"
-#include "tui/pane_view.h"
+#include "tui/ticks.h"
 
-struct dash *dash_create(const struct dash_ops *ops, void *arg, char detach)
+struct dash *dash_create(const struct dash_ops *ops, void *arg, const struct settings *settings,
+                         const struct remember *remembered)
 {
 	struct dash *d = mem_alloc(sizeof(*d));
 	d->ops = ops;
 	d->arg = arg;
-	d->detach = detach;
+	d->settings = settings;
+	d->remembered = *remembered;
 	d->rows = d->cols = 1;
-	key_name((uint32_t)tolower((unsigned char)detach | 0x40), TERM_CTRL, d->detach_name);
+	feed_rows_init(&d->feed);
+	str_init(&d->overlay_text, DETAIL_TEXT_MAX);
 	return d;
 }
 
 void dash_destroy(struct dash *d)
 {
+	if (!d)
+		return;
+	names_finish(&d->order);
+	names_finish(&d->marked);
+	names_finish(&d->question.vms);
+	free(d->shown);
+	free(d->marked_rows);
+	free(d->choices);
+	feed_rows_finish(&d->feed);
+	str_finish(&d->overlay_text);
+	copy_mode_destroy(d->copy);
+	dash_line_finish(&d->line);
+	free(d->form);
 	free(d);
 }
 
@@ -51,52 +63,28 @@ void dash_noticef(struct dash *d, const char *fmt, ...)
 	va_end(ap);
 }
 
+void dash_new_terminal(struct dash *d, const char *vm, uint32_t number)
+{
+	dash_choose_term(d, vm, number, false);
+}
+
+bool dash_is_typing(const struct dash *d)
+{
+	return d->typing;
+}
+
+enum key_context dash_context(const struct dash *d)
+{
+	if (d->copy)
+		return KEYS_COPY;
+	if (d->in_feed)
+		return KEYS_FEED;
+	return d->grid && !d->zoomed ? KEYS_GRID : KEYS_LIST;
+}
+
 /* ---- what there is now ---- */
 
-void dash_select_at(struct dash *d, struct view *v, size_t at)
-{
-	if (v->model.vm_count == 0) {
-		d->selected[0] = '\0';
-		v->at = SIZE_MAX;
-		v->vm = NULL;
-		return;
-	}
-	v->at = MIN(at, v->model.vm_count - 1);
-	v->vm = v->model.vms[v->at];
-	d->selected_at = v->at;
-	snprintf(d->selected, sizeof(d->selected), "%s", v->vm->status.name);
-}
-
-size_t dash_find_vm(const struct model *m, const char *name)
-{
-	for (size_t i = 0; i < m->vm_count; i++) {
-		if (strcmp(m->vms[i]->status.name, name) == 0)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-bool dash_has_pane(const struct view *v, enum pane_link link)
-{
-	return v->vm && v->model.pane.link == link && strcmp(v->model.pane.vm, v->vm->status.name) == 0;
-}
-
-static void stop_typing_if_over(struct dash *d, const struct view *v, const char *was)
-{
-	if (!d->typing)
-		return;
-	if (!v->vm || strcmp(v->vm->status.name, was) != 0)
-		dash_noticef(d, "%s is gone", was);
-	else if (v->vm->status.state != VM_READY)
-		dash_noticef(d, "%s is %s", was, vm_state_name(v->vm->status.state));
-	else if (dash_has_pane(v, PANE_ENDED) || dash_has_pane(v, PANE_BROKEN))
-		dash_noticef(d, "%s: %s", was, v->model.pane.why);
-	else
-		return;
-	d->typing = false;
-}
-
-void dash_place(const struct dash *d, struct view *v)
+void dash_place(struct dash *d, struct view *v)
 {
 	struct layout_wish wish = {
 	    .rows = d->rows,
@@ -104,108 +92,119 @@ void dash_place(const struct dash *d, struct view *v)
 	    .list_cols = list_view_cols(&v->model),
 	    .list_rows = list_view_rows(&v->model),
 	    .zoomed = d->zoomed,
+	    .tabs = v->vm && v->vm->status.terminal_count > 1,
+	    .grid = d->grid ? (int)MIN(v->model.vm_count, (size_t)LAYOUT_PANES_MOST) : 0,
 	};
 	layout_compute(&v->layout, &wish);
-	if (d->typing && rect_is_empty(v->layout.panes[0].body)) {
-		wish.zoomed = true; /* nobody types blindly */
+	if ((d->typing || d->copy) && rect_is_empty(v->layout.panes[0].body)) {
+		wish.zoomed = true; /* nobody types or reads blindly */
 		layout_compute(&v->layout, &wish);
 	}
+	size_t page = (size_t)v->layout.pane_count;
+	v->pane_first = v->layout.grid && v->at != SIZE_MAX ? v->at / page * page : v->at;
+	feed_rows_update(&d->feed, &v->model.feed, MAX(v->layout.feed.rows, 1));
 }
 
-static void look(struct dash *d, struct view *v)
+static void note_selection(struct dash *d, const struct view *v)
 {
-	char was[VM_NAME_MAX + 1];
+	if (strcmp(d->looked_at, d->selected) == 0)
+		return;
+	memcpy(d->looked_at, d->selected, sizeof(d->looked_at));
+	d->selected_ms = v->model.now_ms;
+}
+
+void dash_view(struct dash *d, struct view *v)
+{
+	vm_name was;
 	*v = (struct view){.at = SIZE_MAX};
 	d->ops->get_model(d->arg, &v->model);
-	snprintf(was, sizeof(was), "%s", d->selected);
-	size_t at = dash_find_vm(&v->model, d->selected);
-	dash_select_at(d, v, at != SIZE_MAX ? at : d->selected_at);
-	stop_typing_if_over(d, v, was);
+	v->all = v->model.vms;
+	v->all_count = v->model.vm_count;
+	memcpy(was, d->selected, sizeof(was));
+	dash_collect(d, v);
+	dash_end_typing_if_over(d, v, was);
 	dash_place(d, v);
-}
-
-int dash_feed_rows(const struct view *v)
-{
-	return MAX(v->layout.feed.rows, 1);
+	dash_copy_sync(d, v);
+	note_selection(d, v);
 }
 
 /* ---- keys ---- */
 
-static bool is_detach(const struct dash *d, uint32_t key, unsigned mods)
+static void overlay_key(struct dash *d, uint32_t key, unsigned mods)
 {
-	uint8_t bytes[KEY_BYTES_MAX];
-	return key_encode(key, mods, 0, bytes) == 1 && bytes[0] == (uint8_t)d->detach;
-}
-
-static void answer(struct dash *d, uint32_t key, unsigned mods)
-{
-	enum question asked = d->question;
-	bool yes = (key == 'y' || key == 'Y') && !(mods & (TERM_ALT | TERM_CTRL));
-	bool no = key == 'n' || key == 'N' || key == 'q' || key == TERM_KEY_ESCAPE ||
-	          (key == 'c' && mods == TERM_CTRL);
-	if (!yes && !no)
-		return; /* still asking */
-	d->question = QUESTION_NONE;
-	if (!yes)
-		dash_notice(d, "nothing was done");
-	else if (asked == QUESTION_ALLOW)
-		d->ops->allow(d->arg, d->about_vm, d->about_rule);
-	else
-		d->ops->stop(d->arg, d->about_vm);
-}
-
-static void help_key(struct dash *d, uint32_t key, unsigned mods)
-{
-	switch ((int)keymap_find(KEYS_LIST, key, mods)) {
-	case ACTION_NEXT: d->help_top++; return;
-	case ACTION_PREVIOUS: d->help_top = MAX(d->help_top - 1, 0); return;
-	case ACTION_PAGE_DOWN: d->help_top += d->rows / 2; return;
-	case ACTION_PAGE_UP: d->help_top = MAX(d->help_top - d->rows / 2, 0); return;
-	default: d->help = false;
+	switch ((int)keymap_find(&d->settings->keymap, KEYS_LIST, key, mods)) {
+	case ACTION_DOWN: d->overlay_top++; return;
+	case ACTION_UP: d->overlay_top = MAX(d->overlay_top - 1, 0); return;
+	case ACTION_PAGE_DOWN: d->overlay_top += d->rows / 2; return;
+	case ACTION_PAGE_UP: d->overlay_top = MAX(d->overlay_top - d->rows / 2, 0); return;
+	case ACTION_FIRST: d->overlay_top = 0; return;
+	case ACTION_LAST: d->overlay_top = INT32_MAX / 2; return;
+	default: d->overlay = OVERLAY_NONE;
 	}
+}
+
+static void tell_useless(struct dash *d, const struct view *v, uint32_t key, unsigned mods)
+{
+	char name[KEY_NAME_SIZE], type[KEYMAP_KEYS_SIZE], help[KEYMAP_KEYS_SIZE];
+	key_name(key, mods, name);
+	keymap_key_of(&d->settings->keymap, ACTION_TYPE, dash_context(d), type);
+	keymap_key_of(&d->settings->keymap, ACTION_HELP, KEYS_ALL, help);
+	if (!help[0])
+		snprintf(help, sizeof(help), ":help");
+	if (type[0] && v->vm && v->vm->status.state == VM_READY)
+		dash_noticef(d, "%s does nothing here; %s types into %s, %s shows all keys", name, type,
+		             d->selected, help);
+	else
+		dash_noticef(d, "%s does nothing here; %s shows all keys", name, help);
 }
 
 static void command_key(struct dash *d, struct view *v, uint32_t key, unsigned mods)
 {
-	enum action action = keymap_find(d->in_feed ? KEYS_FEED : KEYS_LIST, key, mods);
-	dash_action_fn *act = dash_action(action);
-	if (act) {
-		act(d, v);
+	enum key_context context = dash_context(d);
+	enum action action = keymap_find(&d->settings->keymap, context, key, mods);
+	if (action >= ACTION_COPY)
+		dash_copy_act(d, (enum copy_action)((unsigned)action - ACTION_COPY));
+	else if (action != ACTION_NONE)
+		dash_run_action(d, v, action, "");
+	else
+		tell_useless(d, v, key, mods);
+}
+
+static void typing_key(struct dash *d, struct view *v, uint32_t key, unsigned mods)
+{
+	if (!keymap_leaves(&d->settings->keymap, key, mods)) {
+		dash_type_key(d, v, key, mods);
 		return;
 	}
-	char name[KEY_NAME_SIZE];
-	key_name(key, mods, name);
-	if (!d->in_feed && v->vm && v->vm->status.state == VM_READY)
-		dash_noticef(d, "%s does nothing here; Enter types into %s, ? shows all keys", name,
-		             d->selected);
-	else
-		dash_noticef(d, "%s does nothing here; ? shows all keys", name);
+	d->left_broadcast = d->broadcast;
+	dash_leave_typing(d);
+	d->just_left = true;
 }
 
 void dash_key(struct dash *d, uint32_t key, unsigned mods)
 {
 	struct view v;
-	look(d, &v);
-	bool detach = is_detach(d, key, mods);
+	dash_view(d, &v);
+	d->key_ms = v.model.now_ms;
 	if (d->typing) {
-		if (detach) {
-			d->typing = false;
-			d->just_left = true;
-		} else {
-			d->ops->send_key(d->arg, key, mods);
-		}
+		typing_key(d, &v, key, mods);
 		return;
 	}
-	bool twice = d->just_left && detach;
+	bool twice = d->just_left && keymap_leaves(&d->settings->keymap, key, mods);
 	d->just_left = false;
 	d->notice[0] = '\0';
-	if (twice && dash_has_pane(&v, PANE_LIVE)) {
-		d->typing = true;
-		d->ops->send_key(d->arg, key, mods);
-	} else if (d->question != QUESTION_NONE) {
-		answer(d, key, mods);
-	} else if (d->help) {
-		help_key(d, key, mods);
+	if (twice) {
+		dash_type(d, &v, d->left_broadcast);
+		if (d->typing)
+			dash_type_key(d, &v, key, mods);
+	} else if (d->question.action != ACTION_NONE) {
+		dash_answer(d, &v, key, mods);
+	} else if (d->form) {
+		dash_form_key(d, key, mods);
+	} else if (d->line.kind != LINE_NONE) {
+		dash_line_key(d, &v, key, mods);
+	} else if (d->overlay != OVERLAY_NONE) {
+		overlay_key(d, key, mods);
 	} else {
 		command_key(d, &v, key, mods);
 	}
@@ -214,102 +213,127 @@ void dash_key(struct dash *d, uint32_t key, unsigned mods)
 void dash_paste(struct dash *d, struct bytes text, bool first, bool last)
 {
 	struct view v;
-	look(d, &v);
+	dash_view(d, &v);
+	d->key_ms = v.model.now_ms;
 	if (d->typing)
-		d->ops->send_paste(d->arg, text, first, last);
+		dash_type_paste(d, &v, text, first, last);
+	else if (d->form)
+		form_paste(d->form, text);
+	else if (d->line.kind != LINE_NONE)
+		dash_line_paste(d, text);
 	else if (first) /* its characters must not act as keys */
 		dash_notice(d, "a paste goes to a VM while typing: Enter first");
 }
 
-/* ---- picture ---- */
+/* ---- what the operator has looked at ---- */
 
-static uint32_t useless_actions(const struct dash *d, const struct view *v)
+/* A VM that calls is seen when it is typed into, or when it is the selected one for a while and a key was pressed since it began:
+ * a dashboard that nobody sits at sees nothing. */
+static void see_selected(struct dash *d, const struct view *v)
 {
-	uint32_t bits = 0;
-	static_assert(ACTION_COUNT <= 32, "actions are bits");
-	if (!v->vm)
-		bits |= 1u << ACTION_TYPE | 1u << ACTION_ZOOM;
-	if (!v->vm || !vm_state_is_live(v->vm->status.state))
-		bits |= 1u << ACTION_STOP;
-	if (d->in_feed ? v->model.denial_count == 0 : !dash_newest_denial(&v->model, d->selected))
-		bits |= 1u << ACTION_ALLOW;
-	if (v->model.denial_count == 0)
-		bits |= 1u << ACTION_JUMP | (d->in_feed ? 0 : 1u << ACTION_FOCUS);
-	return bits;
+	if (!v->vm || !vm_calls(v->vm))
+		return;
+	const struct vm_attention *a = &v->vm->status.attention;
+	bool looked =
+	    v->model.now_ms - d->selected_ms >= DASH_SEEN_MS && d->key_ms >= a->at_ms && d->key_ms > 0;
+	bool told = strcmp(d->told_vm, d->selected) == 0 && d->told_at_ms == a->at_ms;
+	if (told || !(d->typing || (looked && !d->in_feed)))
+		return;
+	memcpy(d->told_vm, d->selected, sizeof(d->told_vm));
+	d->told_at_ms = a->at_ms;
+	d->ops->request(d->arg, &(struct dash_request){.verb = DASH_SEEN, .vm = d->selected});
 }
 
-static void draw_status(struct dash *d, struct canvas *c, const struct view *v)
+/* Refusals are seen when the feed has the focus and the cursor is on one of that VM. */
+static void see_denied(struct dash *d, const struct view *v)
 {
-	char question[NOTICE_SIZE + 100];
-	struct status_view status = {
-	    .context = d->in_feed ? KEYS_FEED : KEYS_LIST,
-	    .useless = useless_actions(d, v),
-	    .only_console = v->vm && v->vm->status.state != VM_READY,
-	    .zoomed = d->zoomed,
-	    .typing = d->typing ? d->selected : NULL,
-	    .detach = d->detach_name,
-	    .notice = d->notice[0] ? d->notice : NULL,
-	};
-	if (d->question == QUESTION_ALLOW)
-		snprintf(question, sizeof(question), "allow %s for %s? y/n", d->about_rule, d->about_vm);
-	else if (d->question == QUESTION_STOP)
-		snprintf(question, sizeof(question), "stop %s? y/n", d->about_vm);
-	if (d->question != QUESTION_NONE)
-		status.question = question;
-	status_view_draw(c, v->layout.status, &status);
+	const struct feed_row *row = dash_feed_row(d);
+	if (!row || row->entry->event != FEED_DENY)
+		return;
+	const struct fleet_vm *vm = dash_find_vm(v, row->entry->vm);
+	if (!vm || vm_denied_since(vm) == 0 ||
+	    (strcmp(d->denied_vm, row->entry->vm) == 0 && d->denied_told == vm->status.denied))
+		return;
+	snprintf(d->denied_vm, sizeof(d->denied_vm), "%s", row->entry->vm);
+	d->denied_told = vm->status.denied;
+	d->ops->request(d->arg, &(struct dash_request){.verb = DASH_SEEN_DENIED, .vm = d->denied_vm});
 }
 
-void dash_draw(struct dash *d, struct canvas *c)
+void dash_look(struct dash *d)
 {
 	struct view v;
-	look(d, &v);
-	canvas_resize(c, d->rows, d->cols);
-	canvas_clear(c);
-	title_view_draw(c, v.layout.title, &v.model);
-
-	struct list_view list = {
-	    .model = &v.model, .selected = v.at, .top = d->list_top, .focused = !d->in_feed && !d->typing};
-	list.top = d->list_top = list_view_scroll(&list, v.layout.list.rows);
-	list_view_draw(c, v.layout.list, &list);
-
-	struct pane_view pane = {.vm = v.vm,
-	                         .source = &v.model.pane,
-	                         .console = v.model.pane.console,
-	                         .now_ms = v.model.now_ms,
-	                         .typing = d->typing};
-	pane_view_draw(c, &v.layout, 0, &pane);
-
-	struct feed_view feed = {.model = &v.model, .focused = d->in_feed};
-	feed.window = feed_place_find(&d->feed, &v.model, dash_feed_rows(&v));
-	feed_view_draw(c, v.layout.feed_rule, v.layout.feed, &feed);
-	pane_view_join(c, &v.layout);
-
-	draw_status(d, c, &v);
-	if (d->help)
-		d->help_top = help_view_draw(c, d->help_top, d->detach_name);
+	dash_view(d, &v);
+	see_selected(d, &v);
+	see_denied(d, &v);
 }
 
-struct dash_pane dash_wanted_pane(struct dash *d)
+int64_t dash_next_ms(struct dash *d)
 {
 	struct view v;
-	struct dash_pane want = {.rows = 0};
-	look(d, &v);
-	if (!v.vm || v.vm->status.state != VM_READY)
-		return want;
-	snprintf(want.vm, sizeof(want.vm), "%s", v.vm->status.name);
-	want.rows = (unsigned)MAX(v.layout.panes[0].body.rows, 0);
-	want.cols = (unsigned)MAX(v.layout.panes[0].body.cols, 0);
-	return want;
+	dash_view(d, &v);
+	int64_t now = v.model.now_ms;
+	struct model all = v.model;
+	all.vms = v.all;
+	all.vm_count = v.all_count;
+	int64_t next = ticks_next(&all);
+	if (d->moved_ms > 0 && now - d->moved_ms < DASH_HOLD_MS && now >= d->moved_ms)
+		next = MIN(next, d->moved_ms + DASH_HOLD_MS - now);
+	if (v.vm && vm_calls(v.vm) && now - d->selected_ms < DASH_SEEN_MS && now >= d->selected_ms)
+		next = MIN(next, d->selected_ms + DASH_SEEN_MS - now);
+	return MAX(next, INT64_C(1));
 }
 
-const char *dash_selected(struct dash *d)
+/* ---- which terminals ---- */
+
+static bool wish_for(struct pane_wish *w, const struct dash *d, const struct fleet_vm *vm, struct rect body)
+{
+	if (!vm || vm->status.state != VM_READY)
+		return false;
+	*w = (struct pane_wish){.term = dash_term_of(d, vm),
+	                        .rows = (unsigned)MAX(body.rows, 0),
+	                        .cols = (unsigned)MAX(body.cols, 0)};
+	memcpy(w->vm, vm->status.name, sizeof(w->vm));
+	return true;
+}
+
+static bool is_wished(const struct pane_wish *out, size_t count, const char *vm)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(out[i].vm, vm) == 0)
+			return true;
+	}
+	return false;
+}
+
+size_t dash_wanted_panes(struct dash *d, struct pane_wish *out, size_t most)
 {
 	struct view v;
-	look(d, &v);
-	return d->selected;
+	size_t count = 0;
+	dash_view(d, &v);
+	for (int i = 0; i < v.layout.pane_count && count < most; i++) {
+		struct rect body = v.layout.panes[i].body;
+		if (!rect_is_empty(body) && wish_for(&out[count], d, dash_vm_of_pane(&v, i), body))
+			count++;
+	}
+	for (size_t i = 0; i < d->marked.count && d->broadcast && count < most; i++) {
+		const struct fleet_vm *vm = dash_find_vm(&v, d->marked.all[i]);
+		if (!is_wished(out, count, d->marked.all[i]) &&
+		    wish_for(&out[count], d, vm, (struct rect){0}))
+			count++;
+	}
+	return count;
 }
 
-bool dash_is_typing(const struct dash *d)
+bool dash_typed_pane(struct dash *d, struct pane_wish *out)
 {
-	return d->typing;
+	struct view v;
+	dash_view(d, &v);
+	return d->typing && wish_for(out, d, v.vm, (struct rect){0});
+}
+
+const char *dash_wanted_console(struct dash *d)
+{
+	struct view v;
+	dash_view(d, &v);
+	return v.vm && v.vm->status.state != VM_READY ? d->selected : "";
 }

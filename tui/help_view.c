@@ -3,127 +3,137 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/keymap.h"
+#include "tui/box.h"
 
-#define KEYS_COLS  18
-#define BOX_COLS   76
+#define KEYS_COLS  20
+#define BOX_COLS   72  /* inside */
 #define WIDE_COLS  50  /* from here on keys and text stand side by side */
-#define SHEET_ROWS 200 /* more than all lines need at any width */
-#define LINE_SIZE  192
-#define LINES_MOST (2 * ACTION_COUNT + 16)
+#define SHEET_ROWS 700 /* more than all lines need at any width */
 
-struct line {
-	enum theme_style style;
-	char keys[KEYMAP_KEYS_SIZE];
-	char text[LINE_SIZE];
+struct sheet {
+	struct canvas canvas;
+	int row;
 };
 
-struct lines {
-	struct line all[LINES_MOST];
-	int count;
-};
-
-static struct line *add(struct lines *l, enum theme_style style, const char *keys, const char *text)
+static void add_text(struct sheet *s, enum theme_style style, const char *text)
 {
-	CHECK((size_t)l->count < ARRAY_LEN(l->all));
-	struct line *line = &l->all[l->count++];
-	line->style = style;
-	snprintf(line->keys, sizeof(line->keys), "%s", keys);
-	snprintf(line->text, sizeof(line->text), "%s", text);
-	return line;
+	struct rect r = {.row = s->row, .rows = s->canvas.rows - s->row, .cols = s->canvas.cols};
+	s->row += MAX(canvas_wrap(&s->canvas, r, style, text), 1);
 }
 
-/* The actions with exactly these contexts: those that work everywhere are told once. */
-static void add_context(struct lines *l, const char *heading, unsigned contexts)
+static void add_keys(struct sheet *s, const char *keys, const char *text)
 {
-	add(l, STYLE_HEADING, "", heading);
-	for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
-		char keys[KEYMAP_KEYS_SIZE], in_list[KEYMAP_KEYS_SIZE], in_feed[KEYMAP_KEYS_SIZE];
-		enum action action = (enum action)a;
-		keymap_keys_of(action, KEYS_LIST, in_list);
-		keymap_keys_of(action, KEYS_FEED, in_feed);
-		unsigned has = (in_list[0] ? KEYS_LIST : 0) | (in_feed[0] ? KEYS_FEED : 0);
-		if (has != contexts)
+	int indent = s->canvas.cols >= WIDE_COLS ? KEYS_COLS : 2;
+	struct rect r = {.row = s->row, .rows = s->canvas.rows - s->row, .cols = s->canvas.cols};
+	struct rect left = r;
+	left.cols = indent == KEYS_COLS ? KEYS_COLS - 1 : r.cols;
+	int rows = MAX(canvas_wrap(&s->canvas, left, STYLE_KEY, keys), 1);
+	if (indent < KEYS_COLS)
+		r.row += rows;
+	r.col += indent;
+	r.cols -= indent;
+	int text_rows = MAX(canvas_wrap(&s->canvas, r, STYLE_PLAIN, text), 1);
+	s->row = indent < KEYS_COLS ? r.row + text_rows : s->row + MAX(rows, text_rows);
+}
+
+/* The actions whose contexts, of those asked for, are exactly these: what works everywhere is told once. */
+static void add_section(struct sheet *s, const struct keymap *k, const char *heading, unsigned asked,
+                        unsigned contexts)
+{
+	add_text(s, STYLE_HEADING, heading);
+	for (unsigned a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
+		struct action_info info = keymap_action((enum action)a);
+		char keys[KEYMAP_KEYS_SIZE];
+		if ((info.contexts & asked) != contexts)
 			continue;
-		keymap_keys_of(action, KEYS_ALL, keys);
-		add(l, STYLE_PLAIN, keys, keymap_actions[action].help);
+		keymap_keys_of(k, (enum action)a, contexts, keys);
+		if (!keys[0])
+			snprintf(keys, sizeof(keys), ":%s", info.name);
+		add_keys(s, keys, info.help);
 	}
-	add(l, STYLE_PLAIN, "", "");
+	s->row++;
 }
 
-static void compose(struct lines *l, const char *detach)
+static const struct {
+	enum key_context context;
+	const char *heading;
+} SECTIONS[] = {
+    {KEYS_LIST, "In the list"},
+    {KEYS_GRID, "In the grid"},
+    {KEYS_FEED, "In the feed"},
+    {KEYS_COPY, "In copy mode"},
+    {KEYS_PROMPT, "While a line is typed"},
+};
+
+static const char *heading_of(enum key_context context)
+{
+	for (size_t i = 0; i < ARRAY_LEN(SECTIONS); i++) {
+		if (SECTIONS[i].context == context)
+			return SECTIONS[i].heading;
+	}
+	return "Here";
+}
+
+static void add_typing(struct sheet *s, const struct keymap *k)
 {
 	char twice[64], both[128];
-	add_context(l, "Everywhere", KEYS_ALL);
-	add_context(l, "In the list", KEYS_LIST);
-	add_context(l, "In the denied feed", KEYS_FEED);
-	add(l, STYLE_HEADING, "", "While typing every key goes to the VM, also Esc, C-c and pastes; but");
-	add(l, STYLE_PLAIN, detach, "leaves");
-	snprintf(twice, sizeof(twice), "%s %s", detach, detach);
-	snprintf(both, sizeof(both), "sends one %s to the VM and goes on typing", detach);
-	add(l, STYLE_PLAIN, twice, both);
+	add_text(s, STYLE_HEADING, "While typing every key goes to the VM, also Esc, C-c and pastes; but");
+	add_keys(s, k->leave_name, "leaves");
+	snprintf(twice, sizeof(twice), "%s %s", k->leave_name, k->leave_name);
+	snprintf(both, sizeof(both), "sends one %s to the VM and goes on typing", k->leave_name);
+	add_keys(s, twice, both);
+	s->row++;
 }
 
-static void draw_frame(struct canvas *c, struct rect r)
+/* What is here now comes first, then what else there is. */
+static void compose(struct sheet *s, const struct keymap *k, enum key_context context)
 {
-	struct rect side = {.row = r.row, .col = r.col, .rows = r.rows, .cols = 1};
-	canvas_fill(c, r, STYLE_PLAIN, ' ');
-	canvas_fill(c, rect_row(r, 0), STYLE_BORDER, 0x2500);
-	canvas_fill(c, rect_row(r, r.rows - 1), STYLE_BORDER, 0x2500);
-	canvas_fill(c, side, STYLE_BORDER, 0x2502);
-	side.col += r.cols - 1;
-	canvas_fill(c, side, STYLE_BORDER, 0x2502);
-	canvas_text(c, rect_row(r, 0), 0, STYLE_BORDER, "┌");
-	canvas_text(c, rect_row(r, 0), r.cols - 1, STYLE_BORDER, "┐");
-	canvas_text(c, rect_row(r, r.rows - 1), 0, STYLE_BORDER, "└");
-	canvas_text(c, rect_row(r, r.rows - 1), r.cols - 1, STYLE_BORDER, "┘");
-	canvas_text(c, rect_row(r, 0), 2, STYLE_TITLE, " Keys ");
-}
-
-/* All lines on a sheet of their own as wide as the box inside: texts wrap, so nothing is cut on a narrow screen. Returns the
- * rows used. */
-static int draw_sheet(struct canvas *sheet, const struct lines *lines)
-{
-	int row = 0, indent = sheet->cols >= WIDE_COLS ? KEYS_COLS : 2;
-	for (int i = 0; i < lines->count; i++) {
-		const struct line *line = &lines->all[i];
-		struct rect r = {.row = row, .rows = sheet->rows - row, .cols = sheet->cols};
-		if (!line->keys[0]) {
-			row += MAX(canvas_wrap(sheet, r, line->style, line->text), 1);
-			continue;
-		}
-		canvas_text_cut(sheet, r, 0, STYLE_KEY, line->keys);
-		r.row += indent < KEYS_COLS;
-		r.col += indent;
-		r.cols -= indent;
-		row = r.row + canvas_wrap(sheet, r, line->style, line->text);
+	bool vms = context & KEYS_VMS;
+	if (vms) {
+		add_section(s, k, "For the selected VM, or all marked ones", KEYS_ALL, KEYS_VMS);
+		add_typing(s, k);
+	} else if (context == KEYS_FEED) {
+		add_section(s, k, heading_of(context), KEYS_ALL, KEYS_FEED);
 	}
-	return row;
+	if (context == KEYS_COPY)
+		add_section(s, k, heading_of(context), KEYS_COPY, KEYS_COPY);
+	add_section(s, k, "Everywhere", KEYS_ALL, KEYS_ALL);
+	if (!vms) {
+		add_section(s, k, "For the selected VM, or all marked ones", KEYS_ALL, KEYS_VMS);
+		add_typing(s, k);
+	}
+	if (context != KEYS_FEED)
+		add_section(s, k, heading_of(KEYS_FEED), KEYS_ALL, KEYS_FEED);
+	if (context != KEYS_COPY)
+		add_section(s, k, heading_of(KEYS_COPY), KEYS_COPY, KEYS_COPY);
+	add_section(s, k, heading_of(KEYS_PROMPT), KEYS_PROMPT, KEYS_PROMPT);
+	add_text(s, STYLE_MUTED, "All of them can be changed in ccvm.ini, [keys].");
 }
 
-int help_view_draw(struct canvas *c, int top, const char *detach)
+static void foot_of(const struct keymap *k, bool more, char *out, size_t size)
 {
-	struct lines lines = {.count = 0};
-	struct canvas sheet;
-	compose(&lines, detach);
+	char down[KEYMAP_KEYS_SIZE], up[KEYMAP_KEYS_SIZE];
+	keymap_key_of(k, ACTION_DOWN, KEYS_LIST, down);
+	keymap_key_of(k, ACTION_UP, KEYS_LIST, up);
+	if (more && down[0] && up[0])
+		snprintf(out, size, "%s %s scroll, any other key closes", down, up);
+	else
+		snprintf(out, size, "any key closes");
+}
+
+int help_view_draw(struct canvas *c, int top, const struct keymap *k, enum key_context context)
+{
+	struct sheet sheet = {.row = 0};
+	char foot[64];
 	bool framed = c->rows >= 3 && c->cols >= 10;
-	int cols = MIN(BOX_COLS, c->cols), frame_rows = framed ? 2 : 0;
-	canvas_init(&sheet, SHEET_ROWS, framed ? cols - 4 : cols);
-	int count = draw_sheet(&sheet, &lines);
-	int rows = MIN(count + frame_rows, c->rows);
-	struct rect box = {
-	    .row = (c->rows - rows) / 2, .col = (c->cols - cols) / 2, .rows = rows, .cols = cols};
-	struct rect inner = box;
-	if (framed) {
-		draw_frame(c, box);
-		inner =
-		    (struct rect){.row = box.row + 1, .col = box.col + 2, .rows = rows - 2, .cols = cols - 4};
-	}
-	top = MAX(MIN(top, count - inner.rows), 0);
-	canvas_blit(c, inner, &sheet, top);
-	if (framed && cols >= 40)
-		canvas_text(c, rect_row(box, rows - 1), 2, STYLE_MUTED,
-		            inner.rows < count ? " j k scroll, any other key closes " : " any key closes ");
-	canvas_finish(&sheet);
+	int cols = MIN(BOX_COLS, framed ? c->cols - 4 : c->cols);
+	canvas_init(&sheet.canvas, SHEET_ROWS, cols);
+	compose(&sheet, k, context);
+	foot_of(k, sheet.row + 2 > c->rows, foot, sizeof(foot));
+	struct rect inner = box_draw(c, sheet.row, BOX_COLS, "Keys", foot);
+	top = MAX(MIN(top, sheet.row - inner.rows), 0);
+	canvas_blit(c, inner, &sheet.canvas, top);
+	canvas_finish(&sheet.canvas);
+	c->cursor_visible = false;
 	return top;
 }

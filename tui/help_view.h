@@ -1,11 +1,12 @@
-/* The help: every action of the keymap with its keys, in a box over the rest. */
+/* The overlay that tells what every key does, written from the keymap. */
 #ifndef CCVM_TUI_HELP_VIEW_H
 #define CCVM_TUI_HELP_VIEW_H
 
 #include "tui/canvas.h"
+#include "tui/keymap.h"
 
-/* `top` is the first line shown, clamped to what there is; `detach` is the name of the key that leaves typing. Returns
- * the `top` that was used. */
-int help_view_draw(struct canvas *c, int top, const char *detach);
+/* Draws over the whole canvas, from line `top` on: first what the keys do here (`context`), then everywhere else. Returns `top`
+ * as far as it can be. */
+int help_view_draw(struct canvas *c, int top, const struct keymap *k, enum key_context context);
 
 #endif

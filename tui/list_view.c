@@ -316,6 +316,19 @@ size_t list_view_page(const struct list_view *v, int rows)
 	return MAX(n, (size_t)1);
 }
 
+size_t list_view_at(const struct list_view *v, int rows, int row)
+{
+	row -= head_rows(v, rows);
+	if (row < 0 || row >= body_rows(v, rows))
+		return SIZE_MAX;
+	for (size_t i = v->top; i < v->model->vm_count; i++) {
+		row -= height_of(v->model->vms[i]);
+		if (row < 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
 /* ---- picture ---- */
 
 static struct rect column_rect(struct rect row, const struct plan *p, int i)

@@ -44,6 +44,8 @@ void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v);
 size_t list_view_scroll(const struct list_view *v, int rows);
 /* How many VMs are seen at once, for paging; at least 1. */
 size_t list_view_page(const struct list_view *v, int rows);
+/* The VM that is at this row of a list of `rows` rows; SIZE_MAX: none. */
+size_t list_view_at(const struct list_view *v, int rows, int row);
 /* The size that shows everything. */
 int list_view_cols(const struct model *m);
 int list_view_rows(const struct model *m);

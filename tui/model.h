@@ -39,10 +39,6 @@ struct model {
 	const struct job_info *jobs; /* those that run, the oldest first */
 	size_t job_count;
 	int64_t now_ms; /* wall clock */
-
-	const struct feed_entry *const *denials; /* newest last */
-	size_t denial_count;
-	struct pane_source pane;
 };
 
 /* The open terminal of a VM, by its real number or the one that it was asked for by. NULL: it is not open. */

@@ -6,7 +6,7 @@
 
 #include "core/base/mem.h"
 #include "core/base/parse.h"
-#include "core/cli/nearest.h"
+#include "core/base/nearest.h"
 
 static size_t find_letter(const struct arg_option *options, char letter)
 {

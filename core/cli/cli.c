@@ -6,7 +6,7 @@
 
 #include "core/base/escape.h"
 #include "core/base/log.h"
-#include "core/cli/nearest.h"
+#include "core/base/nearest.h"
 #include "core/loop/loop.h"
 
 static const struct command *const COMMANDS[] = {

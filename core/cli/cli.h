@@ -15,7 +15,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 /* What main gives: the dashboard is not part of this folder. */
 struct cli_hooks {
 	/* Runs it on the terminal and returns the exit status of the program. */
-	int (*dashboard)(struct loop *loop, char detach_key);
+	int (*dashboard)(struct loop *loop);
 };
 
 struct cli {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
-#include "core/cli/nearest.h"
+#include "core/base/nearest.h"
 #include "core/config/paths.h"
 #include "core/image/image.h"
 #include "core/vm/store.h"

@@ -20,6 +20,7 @@ void config_init(struct config *c)
 	                 .cpus = 1,
 	                 .ready_timeout_ms = 120000},
 	    .detach_key = ']' & 0x1f,
+	    .ui = {.theme.text = "default", .sort.text = "state", .clipboard.text = "auto", .mouse = true},
 	};
 }
 
@@ -28,11 +29,17 @@ void config_finish(struct config *c)
 	for (size_t i = 0; i < c->policy_count; i++)
 		free(c->policy[i]);
 	c->policy_count = 0;
+	for (size_t i = 0; i < c->key_count; i++) {
+		free(c->keys[i].action);
+		free(c->keys[i].keys);
+	}
+	c->key_count = 0;
 }
 
 struct load {
 	struct config config;
-	const char *path;
+	FILE *file;
+	int line; /* that inih is at */
 	struct err *e;
 };
 
@@ -89,6 +96,25 @@ static bool set_detach(struct config *c, const char *value)
 	return true;
 }
 
+static bool parse_yes_no(const char *value, bool *out)
+{
+	bool yes = strcmp(value, "yes") == 0;
+	if (!yes && strcmp(value, "no") != 0)
+		return false;
+	*out = yes;
+	return true;
+}
+
+static bool set_mouse(struct config *c, const char *value)
+{
+	return parse_yes_no(value, &c->ui.mouse);
+}
+
+static bool set_ascii(struct config *c, const char *value)
+{
+	return parse_yes_no(value, &c->ui.ascii);
+}
+
 static bool add_policy(struct config *c, char *line)
 {
 	if (c->policy_count == CONFIG_LIST_MAX) {
@@ -106,8 +132,45 @@ static const struct {
     {"vm", "image", set_image},     {"vm", "backend", set_backend},
     {"vm", "memory", set_memory},   {"vm", "disk", set_disk},
     {"vm", "cpus", set_cpus},       {"vm", "ready_timeout", set_ready_timeout},
-    {"keys", "detach", set_detach},
+    {"keys", "detach", set_detach}, {"ui", "mouse", set_mouse},
+    {"ui", "ascii", set_ascii},
 };
+
+/* Texts that are checked where they are used. */
+static const struct {
+	const char *key;
+	size_t at; /* in struct config_ui */
+} UI_TEXTS[] = {
+    {"theme", offsetof(struct config_ui, theme)},
+    {"sort", offsetof(struct config_ui, sort)},
+    {"clipboard", offsetof(struct config_ui, clipboard)},
+    {"copy_command", offsetof(struct config_ui, copy_command)},
+    {"on_attention", offsetof(struct config_ui, on_attention)},
+};
+
+static struct config_text *find_ui_text(struct config *c, const char *section, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(UI_TEXTS) && strcmp(section, "ui") == 0; i++) {
+		if (strcmp(key, UI_TEXTS[i].key) == 0)
+			return (struct config_text *)(void *)((char *)&c->ui + UI_TEXTS[i].at);
+	}
+	return NULL;
+}
+
+static bool add_key(struct load *load, const char *action, const char *keys)
+{
+	struct config *c = &load->config;
+	for (size_t i = 0; i < c->key_count; i++) {
+		if (strcmp(c->keys[i].action, action) == 0)
+			return err_set(load->e, ERR_INVALID, "'%.40s' has its keys in line %d already",
+			               action, c->keys[i].line);
+	}
+	if (c->key_count == CONFIG_LIST_MAX)
+		return err_set(load->e, ERR_LIMIT, "more than %d keys", CONFIG_LIST_MAX);
+	c->keys[c->key_count++] =
+	    (struct config_key){.action = mem_strdup(action), .keys = mem_strdup(keys), .line = load->line};
+	return true;
+}
 
 /* A policy line that makes no sense is named here, with its place, and not by the next `up`. */
 static bool add_checked(struct load *load, char *line)
@@ -131,6 +194,13 @@ static int on_pair(void *arg, const char *section, const char *key, const char *
 		return add_checked(load, mem_printf("resolve %s %s", key, value));
 	if (strcmp(section, "egress") == 0 && (strcmp(key, "allow") == 0 || strcmp(key, "deny") == 0))
 		return add_checked(load, mem_printf("%s %s", key, value));
+	if (strcmp(section, "keys") == 0 && strcmp(key, "detach") != 0)
+		return add_key(load, key, value);
+	struct config_text *text = find_ui_text(&load->config, section, key);
+	if (text) {
+		text->line = load->line;
+		return set_text(text->text, sizeof(text->text), value);
+	}
 	char shown[128];
 	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
 		if (strcmp(section, KEYS[i].section) != 0 || strcmp(key, KEYS[i].key) != 0)
@@ -146,15 +216,38 @@ static int on_pair(void *arg, const char *section, const char *key, const char *
 	return 0;
 }
 
+/* inih does not tell its handler the line; it reads one a call, and so does this. */
+static char *read_line(char *out, int size, void *arg)
+{
+	struct load *load = arg;
+	load->line++;
+	return fgets(out, size, load->file);
+}
+
+/* As ini_parse: 0, the first wrong line, or -1 when it cannot be read. */
+static int parse(struct load *load, const char *path)
+{
+	load->file = fopen(path, "re");
+	if (!load->file)
+		return -1;
+	int line = ini_parse_stream(read_line, load, on_pair, load);
+	if (line == 0 && ferror(load->file))
+		line = -1;
+	fclose(load->file);
+	return line;
+}
+
 bool config_load(struct config *c, const char *path, struct err *e)
 {
 	struct err why = ERR_INIT;
-	struct load load = {.path = path, .e = &why};
+	struct load load = {.e = &why};
 	config_init(&load.config);
 	errno = 0;
-	int line = ini_parse(path, on_pair, &load);
+	int line = parse(&load, path);
 	if (line == -1 && errno == ENOENT) {
 		config_finish(&load.config);
+		config_finish(c);
+		config_init(c);
 		return true;
 	}
 	if (line != 0) {

@@ -142,3 +142,15 @@ char *paths_recipe(const char *image, struct err *e)
 		err_set(e, ERR_NOT_FOUND, "no recipe for image '%s'", image);
 	return found;
 }
+
+char **paths_theme_folders(void)
+{
+	char *own FREE_ON_EXIT = own_folder();
+	char *config FREE_ON_EXIT = paths_config_file();
+	char **folders = mem_array(5, sizeof(*folders));
+	folders[0] = mem_printf("%s/themes", dirname(config));
+	folders[1] = mem_printf("%s/../themes", own);
+	folders[2] = mem_printf("%s/../share/ccvm/themes", own);
+	folders[3] = mem_printf("%s/../../share/ccvm/themes", own); /* for programs in libexec/ccvm */
+	return folders;
+}

@@ -17,6 +17,8 @@ char *paths_vm_state(const char *vm); /* <state>/<vm> */
 char *paths_images_dir(void);         /* $XDG_DATA_HOME/ccvm/images, else ~/.local/share/ccvm/images */
 char *paths_cache_dir(void);          /* $XDG_CACHE_HOME/ccvm, else ~/.cache/ccvm */
 char *paths_config_file(void);        /* $XDG_CONFIG_HOME/ccvm/ccvm.ini, else ~/.config/ccvm/ccvm.ini */
+/* Folders with themes, the user's own first; NULL-terminated, the caller frees each and the array. They need not exist. */
+char **paths_theme_folders(void);
 char *paths_join(const char *folder, const char *name);
 
 /* One of our other programs ("ccvm-proxy"): beside the running one, else in ../libexec/ccvm. */

@@ -143,7 +143,7 @@ static struct size pane_size(struct pty *p, unsigned screen_cols)
 {
 	struct size size = {0};
 	const struct clusters *clusters;
-	int top = pty_find_row(p, "━ alpha"), bottom = pty_find_row(p, "─ Denied");
+	int top = pty_find_row(p, "━ alpha"), bottom = pty_find_row(p, "[Denied");
 	for (unsigned col = 0; top >= 0 && bottom > top && col < screen_cols; col++) {
 		if (pty_cell(p, (unsigned)top, col, &clusters)->code == 0x250f) {
 			size.rows = (unsigned)(bottom - top - 1);
@@ -203,7 +203,7 @@ static void quit(struct pty *p)
 static void test_empty(struct tap *t)
 {
 	struct pty *p = dashboard(12, 80, NULL);
-	ok(t, pty_wait_text(p, "No VMs. Make one: ccvm up NAME"), "an empty dashboard says what to do");
+	ok(t, pty_wait_text(p, "No VMs. N makes one"), "an empty dashboard says what to do");
 	quit(p);
 }
 
@@ -261,11 +261,11 @@ static void test_denied(struct tap *t, struct pty *p, const struct vm *alpha)
 {
 	vm_tell(alpha, "deny telemetry.test 443");
 	ok(t,
-	   pty_wait_text(p, "alpha  telemetry.test:443") && pty_wait_text(p, "Denied 1") &&
+	   pty_wait_text(p, "alpha  telemetry.test:443") && pty_wait_text(p, "[Denied 1]") &&
 	       pty_wait_text(p, "1 denied"),
 	   "a refusal is in the feed and counted");
 	pty_send(p, "a");
-	ok(t, pty_wait_text(p, "allow telemetry.test:443 for alpha? y/n"), "an allow asks first");
+	ok(t, pty_wait_text(p, "allow telemetry.test for alpha? y/n"), "an allow asks first");
 	pty_send(p, "y");
 	ok(t, pty_wait_text(p, "alpha: allow telemetry.test:443: in force"), "and shows the answer");
 	pty_send(p, "j");
@@ -402,7 +402,7 @@ static void test_signals(struct tap *t)
 	static const struct {
 		int signum;
 		const char *name;
-	} CASES[] = {{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}};
+	} CASES[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}};
 	char what[64];
 	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
 		int status = -1;

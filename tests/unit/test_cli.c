@@ -8,7 +8,7 @@
 #include "core/cli/args.h"
 #include "core/cli/exec_plain.h"
 #include "core/cli/format.h"
-#include "core/cli/nearest.h"
+#include "core/base/nearest.h"
 #include "core/cli/prefix.h"
 #include "core/cli/target.h"
 #include "core/cli/columns.h"

@@ -1,4 +1,5 @@
-/* tui/dash: what keys do, and that nothing moves under the finger. The picture itself is test_views. */
+/* tui/dash: what keys do in command and in typing mode, and that nothing moves under the finger. The picture itself is
+ * test_views, marks and questions are test_dash_many. */
 #include "tests/lib/test.h"
 
 #include <locale.h>
@@ -6,498 +7,430 @@
 #include <stdlib.h>
 
 #include "core/base/mem.h"
-#include "core/term/keys.h"
-#include "core/term/screen.h"
-#include "tui/dash.h"
-
-#define NOW_MS   1796073242123
-#define DETACH   0x1d
-#define ROW_MOST 300
-
-struct world {
-	struct fleet_vm vms[8];
-	const struct fleet_vm *vm_list[8];
-	struct feed_entry entries[ROW_MOST];
-	const struct feed_entry *entry_list[ROW_MOST];
-	struct screen screen;
-	struct model model;
-	struct dash *dash;
-	struct canvas canvas;
-	struct str log; /* what the dash asked for */
-};
-
-static void get_model(void *arg, struct model *out)
-{
-	*out = ((struct world *)arg)->model;
-}
-
-static void send_key(void *arg, uint32_t key, unsigned mods)
-{
-	struct world *w = arg;
-	char name[KEY_NAME_SIZE];
-	key_name(key, mods, name);
-	str_appendf(&w->log, "key %s\n", name);
-}
-
-static void send_paste(void *arg, struct bytes text, bool first, bool last)
-{
-	struct world *w = arg;
-	str_appendf(&w->log, "paste %.*s%s%s\n", (int)text.len, (const char *)text.p, first ? " first" : "",
-	            last ? " last" : "");
-}
-
-static void reopen_pane(void *arg)
-{
-	struct world *w = arg;
-	str_append(&w->log, "reopen\n");
-	w->model.pane.link = PANE_OPENING;
-}
-
-static void allow(void *arg, const char *vm, const char *rule)
-{
-	str_appendf(&((struct world *)arg)->log, "allow %s %s\n", vm, rule);
-}
-
-static void stop(void *arg, const char *vm)
-{
-	str_appendf(&((struct world *)arg)->log, "stop %s\n", vm);
-}
-
-static void repaint(void *arg)
-{
-	str_append(&((struct world *)arg)->log, "repaint\n");
-}
-
-static void suspend(void *arg)
-{
-	str_append(&((struct world *)arg)->log, "suspend\n");
-}
-
-static void quit(void *arg)
-{
-	str_append(&((struct world *)arg)->log, "quit\n");
-}
-
-static const struct dash_ops OPS = {
-    .get_model = get_model,
-    .send_key = send_key,
-    .send_paste = send_paste,
-    .reopen_pane = reopen_pane,
-    .allow = allow,
-    .stop = stop,
-    .repaint = repaint,
-    .suspend = suspend,
-    .quit = quit,
-};
-
-static void set_vms(struct world *w, const char *const *names, size_t count)
-{
-	w->model.vm_count = count;
-	for (size_t i = 0; i < count; i++) {
-		w->vms[i] = (struct fleet_vm){.settled = true, .status.state = VM_READY};
-		snprintf(w->vms[i].status.name, sizeof(w->vms[i].status.name), "%s", names[i]);
-		w->vm_list[i] = &w->vms[i];
-	}
-}
-
-static void add_denial(struct world *w, const char *vm, const char *target)
-{
-	struct feed_entry *e = &w->entries[w->model.denial_count];
-	*e = (struct feed_entry){.event = FEED_DENY, .time_ms = NOW_MS, .serial = w->model.denial_count + 1};
-	snprintf(e->vm, sizeof(e->vm), "%s", vm);
-	snprintf(e->target, sizeof(e->target), "%s", target);
-	snprintf(e->why, sizeof(e->why), "no rule");
-	w->entry_list[w->model.denial_count++] = e;
-}
+#include "tests/lib/dash_rig.h"
 
 static int setup(void **state)
 {
 	static const char *const NAMES[] = {"alpha", "beta", "delta"};
-	struct world *w = mem_alloc(sizeof(*w));
-	w->model = (struct model){.vms = w->vm_list,
-	                          .denials = w->entry_list,
-	                          .settled = true,
-	                          .now_ms = NOW_MS,
-	                          .pane = {.why = "", .console = "", .vm = "alpha", .link = PANE_LIVE}};
-	set_vms(w, NAMES, ARRAY_LEN(NAMES));
-	screen_init(&w->screen, 10, 20);
-	w->model.pane.screen = &w->screen;
-	str_init(&w->log, 65536);
-	canvas_init(&w->canvas, 1, 1);
-	w->dash = dash_create(&OPS, w, DETACH);
-	dash_resize(w->dash, 24, 100);
-	*state = w;
+	struct dash_rig *r = mem_alloc(sizeof(*r));
+	dash_rig_init(r);
+	for (size_t i = 0; i < ARRAY_LEN(NAMES); i++)
+		dash_rig_vm(r, NAMES[i], VM_READY);
+	dash_rig_pane(r, "alpha", 0, 10, 20);
+	*state = r;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct world *w = *state;
-	dash_destroy(w->dash);
-	canvas_finish(&w->canvas);
-	screen_finish(&w->screen);
-	str_finish(&w->log);
-	free(w);
+	dash_rig_finish(*state);
+	free(*state);
 	return 0;
 }
 
-static void press(struct world *w, const char *keys)
+static void paste(struct dash_rig *r, const char *text, bool first, bool last)
 {
-	char *copy = mem_strdup(keys);
-	for (char *save = NULL, *name = strtok_r(copy, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
-		uint32_t key;
-		unsigned mods;
-		assert_true(key_parse(name, &key, &mods));
-		dash_key(w->dash, key, mods);
-	}
-	free(copy);
+	dash_paste(r->dash, (struct bytes){.p = (const uint8_t *)text, .len = strlen(text)}, first, last);
 }
 
-static void expect_log(struct world *w, const char *text)
+static void selects(struct dash_rig *r, const char *vm)
 {
-	assert_string_equal(w->log.s, text);
-	str_clear(&w->log);
+	char text[64];
+	snprintf(text, sizeof(text), "▸ %s ", vm);
+	assert_true(dash_rig_shows(r, text));
 }
 
-static void draw(struct world *w, struct str *out)
-{
-	dash_draw(w->dash, &w->canvas);
-	canvas_dump_text(&w->canvas, out);
-}
-
-static bool shows(struct world *w, const char *text)
-{
-	struct str out = STR_INIT(1 << 20);
-	draw(w, &out);
-	bool found = strstr(out.s, text) != NULL;
-	str_finish(&out);
-	return found;
-}
+/* ---- typing ---- */
 
 static void typing_passes_every_key(void **state)
 {
-	struct world *w = *state;
-	press(w, "Enter");
-	assert_true(dash_is_typing(w->dash));
-	press(w, "q Escape C-c C-z M-x F5 Up C-Left Tab Enter Backspace a ?");
-	expect_log(w, "key q\nkey Escape\nkey C-c\nkey C-z\nkey M-x\nkey F5\nkey Up\nkey C-Left\nkey Tab\n"
-	              "key Enter\nkey Backspace\nkey a\nkey ?\n");
-	dash_paste(w->dash, (struct bytes){.p = (const uint8_t *)"q\n", .len = 2}, true, false);
-	dash_paste(w->dash, (struct bytes){.p = (const uint8_t *)"x", .len = 1}, false, true);
-	expect_log(w, "paste q\n first\npaste x last\n");
-	assert_true(shows(w, "TYPING alpha — C-] leaves"));
-	press(w, "C-]");
-	assert_false(dash_is_typing(w->dash));
-	expect_log(w, "");
-	assert_true(shows(w, "COMMAND"));
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "Enter");
+	assert_true(dash_is_typing(r->dash));
+	dash_rig_press(r, "q Escape C-c C-z M-x F5 Up C-Left Tab Enter Backspace a ?");
+	assert_true(dash_rig_asked(r, "key alpha q\nkey alpha Escape\nkey alpha C-c\nkey alpha C-z\n"
+	                              "key alpha M-x\nkey alpha F5\nkey alpha Up\nkey alpha C-Left\n"
+	                              "key alpha Tab\nkey alpha Enter\nkey alpha Backspace\nkey alpha a\n"
+	                              "key alpha ?\n"));
+	paste(r, "q\n", true, false);
+	paste(r, "x", false, true);
+	assert_true(dash_rig_asked(r, "paste alpha q\n first\npaste alpha x last\n"));
+	assert_true(dash_rig_shows(r, "TYPING alpha — C-] leaves"));
+	dash_rig_press(r, "C-]");
+	assert_false(dash_is_typing(r->dash));
+	assert_true(dash_rig_asked(r, ""));
+	assert_true(dash_rig_shows(r, "COMMAND"));
 }
 
 static void the_key_that_leaves_can_be_sent(void **state)
 {
-	struct world *w = *state;
-	press(w, "i C-] C-]");
-	assert_true(dash_is_typing(w->dash));
-	expect_log(w, "key C-]\n");
-	press(w, "C-] j k C-]"); /* only at once */
-	assert_false(dash_is_typing(w->dash));
-	expect_log(w, "");
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "i C-] C-]");
+	assert_true(dash_is_typing(r->dash));
+	assert_true(dash_rig_asked(r, "key alpha C-]\n"));
+	dash_rig_press(r, "C-] j k C-]"); /* only at once */
+	assert_false(dash_is_typing(r->dash));
+	assert_true(dash_rig_asked(r, ""));
 }
 
 static void pastes_are_no_commands(void **state)
 {
-	struct world *w = *state;
-	dash_paste(w->dash, (struct bytes){.p = (const uint8_t *)"q", .len = 1}, true, true);
-	expect_log(w, "");
-	assert_true(shows(w, "a paste goes to a VM while typing"));
+	struct dash_rig *r = *state;
+	paste(r, "q", true, true);
+	assert_true(dash_rig_asked(r, ""));
+	assert_true(dash_rig_shows(r, "a paste goes to a VM while typing"));
 }
 
 static void typing_ends_with_its_vm(void **state)
 {
-	struct world *w = *state;
+	struct dash_rig *r = *state;
 	static const struct {
 		enum vm_state state;
 		enum pane_link link;
 		const char *notice;
 	} CASES[] = {
-	    {VM_FAILED, PANE_NONE, "alpha is failed"},
+	    {VM_FAILED, PANE_LIVE, "alpha is failed"},
 	    {VM_STOPPING, PANE_LIVE, "alpha is stopping"},
 	    {VM_READY, PANE_ENDED, "alpha: code 3"},
 	    {VM_READY, PANE_BROKEN, "alpha: code 3"},
 	};
-	w->model.pane.why = "code 3";
+	struct vm_status *alpha = &dash_rig_find(r, "alpha")->status;
+	r->panes[0].source.why = "code 3";
 	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-		w->vms[0].status.state = VM_READY;
-		w->model.pane.link = PANE_LIVE;
-		press(w, "Enter");
-		assert_true(dash_is_typing(w->dash));
-		w->vms[0].status.state = CASES[i].state;
-		w->model.pane.link = CASES[i].link;
-		assert_true(shows(w, CASES[i].notice));
-		assert_false(dash_is_typing(w->dash));
-		press(w, "w"); /* not for the guest any more */
-		expect_log(w, "");
+		alpha->state = VM_READY;
+		r->panes[0].source.link = PANE_LIVE;
+		dash_rig_press(r, "Enter");
+		assert_true(dash_is_typing(r->dash));
+		alpha->state = CASES[i].state;
+		r->panes[0].source.link = CASES[i].link;
+		assert_true(dash_rig_shows(r, CASES[i].notice));
+		assert_false(dash_is_typing(r->dash));
+		dash_rig_press(r, "%"); /* not for the guest any more */
+		assert_true(dash_rig_asked(r, ""));
 	}
-	static const char *const OTHERS[] = {"beta"};
-	set_vms(w, (const char *const[]){"alpha"}, 1);
-	w->model.pane.link = PANE_LIVE;
-	press(w, "Enter");
-	set_vms(w, OTHERS, 1);
-	assert_true(shows(w, "alpha is gone"));
-	assert_false(dash_is_typing(w->dash));
+	alpha->state = VM_READY;
+	r->panes[0].source.link = PANE_LIVE;
+	dash_rig_press(r, "Home Enter");
+	assert_true(dash_is_typing(r->dash));
+	dash_rig_remove(r, "alpha");
+	assert_true(dash_rig_shows(r, "alpha is gone"));
+	assert_false(dash_is_typing(r->dash));
 }
 
 static void an_ended_terminal_is_opened_again(void **state)
 {
-	struct world *w = *state;
-	w->model.pane.why = "the program ended with code 0";
-	w->model.pane.link = PANE_ENDED;
-	assert_true(shows(w, "Enter starts a shell"));
-	press(w, "Enter");
-	expect_log(w, "reopen\n");
-	assert_true(dash_is_typing(w->dash));
+	struct dash_rig *r = *state;
+	r->panes[0].source.why = "the program ended with code 0";
+	r->panes[0].source.link = PANE_ENDED;
+	assert_true(dash_rig_shows(r, "Enter starts a shell"));
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_asked(r, "reopen alpha:0\n"));
+	assert_true(dash_is_typing(r->dash));
 }
+
+/* Its state may change to one that the filter hides: whoever is typed into stays. */
+static void a_filter_does_not_take_away_what_is_typed_into(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_attention(r, "alpha", ATTENTION_WAITING, 0);
+	dash_rig_press(r, "/");
+	dash_rig_type(r, "state:waiting");
+	dash_rig_press(r, "Enter Enter");
+	assert_true(dash_is_typing(r->dash));
+	dash_rig_attention(r, "alpha", ATTENTION_WORKING, 0);
+	r->model.now_ms += 5000;
+	dash_rig_press(r, "x");
+	assert_true(dash_rig_asked(r, "key alpha x\n"));
+	dash_rig_press(r, "C-]");
+	assert_true(dash_rig_shows(r, "Nothing matches /state:waiting"));
+}
+
+/* ---- selection and order ---- */
 
 static void selection_is_a_name(void **state)
 {
-	struct world *w = *state;
-	assert_string_equal(dash_selected(w->dash), "alpha");
-	press(w, "j");
-	assert_string_equal(dash_selected(w->dash), "beta");
-	static const char *const MORE[] = {"aaa", "alpha", "beta", "delta"};
-	set_vms(w, MORE, 4);
-	assert_string_equal(dash_selected(w->dash), "beta");
-	press(w, "k k k k");
-	assert_string_equal(dash_selected(w->dash), "aaa");
-	press(w, "End j");
-	assert_string_equal(dash_selected(w->dash), "delta");
-	set_vms(w, MORE, 2); /* it went away: the one at its place */
-	assert_string_equal(dash_selected(w->dash), "alpha");
-	set_vms(w, MORE, 0);
-	assert_string_equal(dash_selected(w->dash), "");
-	press(w, "j k Enter a x z z Tab Tab");
-	expect_log(w, "");
+	struct dash_rig *r = *state;
+	selects(r, "alpha");
+	dash_rig_press(r, "j");
+	selects(r, "beta");
+	dash_rig_vm(r, "aaa", VM_READY);
+	selects(r, "beta");
+	r->model.now_ms += 2000;
+	dash_rig_press(r, "k k k k");
+	selects(r, "aaa");
+	dash_rig_press(r, "End j");
+	selects(r, "delta");
+	dash_rig_remove(r, "delta"); /* it went away: the one at its place */
+	selects(r, "beta");
+	dash_rig_remove(r, "aaa");
+	dash_rig_remove(r, "alpha");
+	dash_rig_remove(r, "beta");
+	assert_true(dash_rig_shows(r, "No VMs. N makes one"));
+	dash_rig_press(r, "j k Enter a x X R D p I s Space * B c C [ v z z g g Tab Tab n o h l J Escape");
+	assert_true(dash_rig_asked(r, ""));
 }
+
+static void who_waits_comes_first_but_not_under_the_finger(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "j");
+	selects(r, "beta");
+	dash_rig_attention(r, "delta", ATTENTION_WAITING, 0);
+	assert_true(dash_rig_shows(r, "delta"));
+	dash_rig_press(r, "k"); /* alpha is still above beta */
+	selects(r, "alpha");
+	assert_int_equal(dash_next_ms(r->dash), 1000);
+	r->model.now_ms += 1000;
+	dash_rig_press(r, "k"); /* now delta is at the top */
+	selects(r, "delta");
+}
+
+static void next_waiting_goes_round(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "n");
+	assert_true(dash_rig_shows(r, "no VM waits for you"));
+	dash_rig_attention(r, "beta", ATTENTION_WAITING, RIG_MINUTE);
+	dash_rig_attention(r, "delta", ATTENTION_FINISHED, RIG_MINUTE);
+	dash_rig_press(r, "n");
+	selects(r, "beta");
+	dash_rig_find(r, "beta")->status.attention.seen = true;
+	dash_rig_press(r, "n");
+	selects(r, "delta");
+	dash_rig_find(r, "delta")->status.attention.seen = true;
+	dash_rig_press(r, "n"); /* seen, but it still waits */
+	selects(r, "beta");
+	dash_rig_press(r, "/");
+	dash_rig_type(r, "delta");
+	dash_rig_press(r, "Enter n"); /* the filter hides it: that is no reason to miss it */
+	selects(r, "beta");
+	assert_string_equal(r->kept.filter, "");
+}
+
+static void what_is_looked_at_becomes_seen(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_attention(r, "alpha", ATTENTION_WAITING, 0);
+	dash_look(r->dash);
+	r->model.now_ms += 60000;
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "")); /* nobody has touched a key: nobody is there */
+	dash_rig_press(r, "n");
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "seen alpha\n"));
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "")); /* once */
+	dash_rig_attention(r, "delta", ATTENTION_WAITING, 0);
+	dash_rig_press(r, "n");
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "")); /* passing by is not looking */
+	r->model.now_ms += 1000;
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "seen delta\n"));
+	dash_rig_attention(r, "alpha", ATTENTION_WAITING, 0);
+	r->model.now_ms += 5000;
+	dash_rig_press(r, "n Enter");
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "seen alpha\n")); /* who types, looks */
+}
+
+static void refusals_become_seen_in_the_feed(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_deny(r, "beta", 0, "one.example:443", "no rule");
+	dash_rig_deny(r, "alpha", 0, "two.example:443", "no rule");
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, ""));
+	dash_rig_press(r, "Tab");
+	dash_look(r->dash);
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "seen denied alpha\n"));
+	dash_rig_press(r, "k");
+	dash_look(r->dash);
+	assert_true(dash_rig_asked(r, "seen denied beta\n"));
+}
+
+static void filters_and_sorts(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_find(r, "delta")->status.cpu_permille = 900;
+	dash_rig_press(r, "/");
+	dash_rig_type(r, "!alp");
+	assert_false(dash_rig_shows(r, "alpha "));
+	assert_true(dash_rig_shows(r, "2 of 3"));
+	dash_rig_press(r, "Escape"); /* as it was before */
+	assert_true(dash_rig_shows(r, "alpha "));
+	dash_rig_press(r, "/");
+	dash_rig_type(r, "ta");
+	dash_rig_press(r, "Enter");
+	assert_string_equal(r->kept.filter, "ta");
+	dash_rig_press(r, "Escape");
+	assert_string_equal(r->kept.filter, "");
+	dash_rig_press(r, ":");
+	dash_rig_type(r, "sort cpu");
+	dash_rig_press(r, "Enter");
+	assert_true(r->kept.has_sort);
+	assert_int_equal(r->kept.sort, SORT_CPU);
+	assert_true(dash_rig_shows(r, "CPU▾") || dash_rig_shows(r, "by cpu"));
+	dash_rig_press(r, "Home");
+	selects(r, "delta");
+	dash_rig_press(r, "o");
+	assert_int_equal(r->kept.sort, SORT_MEM);
+	dash_rig_press(r, ":");
+	dash_rig_type(r, "sort colour");
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_shows(r, "no order 'colour'"));
+}
+
+/* ---- panes ---- */
 
 static void the_wanted_pane_has_the_size_inside(void **state)
 {
-	struct world *w = *state;
-	struct dash_pane want = dash_wanted_pane(w->dash);
-	assert_string_equal(want.vm, "alpha");
-	unsigned rows = want.rows, cols = want.cols;
-	dash_draw(w->dash, &w->canvas);
-	press(w, "z");
-	want = dash_wanted_pane(w->dash);
-	assert_int_equal(want.rows, 24 - 3);
-	assert_int_equal(want.cols, 100);
-	press(w, "z");
-	want = dash_wanted_pane(w->dash);
-	assert_int_equal(want.rows, rows);
-	assert_int_equal(want.cols, cols);
-	w->vms[0].status.state = VM_BOOTING;
-	want = dash_wanted_pane(w->dash);
-	assert_string_equal(want.vm, "");
-	w->vms[0].status.state = VM_READY;
-	dash_resize(w->dash, 20, 40); /* only the list: nothing to open, but an open one may stay */
-	want = dash_wanted_pane(w->dash);
-	assert_string_equal(want.vm, "alpha");
-	assert_int_equal(want.rows, 0);
-	press(w, "Enter");
-	want = dash_wanted_pane(w->dash);
-	assert_int_equal(want.cols, 40);
-	dash_resize(w->dash, 1, 1);
-	press(w, "C-] Enter");
-	assert_false(dash_is_typing(w->dash));
+	struct dash_rig *r = *state;
+	struct pane_wish want[DASH_PANES_MOST], zoomed[DASH_PANES_MOST];
+	struct vm_status *alpha = &dash_rig_find(r, "alpha")->status;
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 1);
+	assert_string_equal(want[0].vm, "alpha");
+	assert_int_equal(want[0].term, 0);
+	dash_rig_press(r, "z");
+	assert_int_equal(dash_wanted_panes(r->dash, zoomed, DASH_PANES_MOST), 1);
+	assert_int_equal(zoomed[0].rows, 24 - 3);
+	assert_int_equal(zoomed[0].cols, 100);
+	dash_rig_press(r, "z");
+	assert_int_equal(dash_wanted_panes(r->dash, zoomed, DASH_PANES_MOST), 1);
+	assert_int_equal(zoomed[0].rows, want[0].rows);
+	assert_int_equal(zoomed[0].cols, want[0].cols);
+	alpha->state = VM_BOOTING;
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 0);
+	assert_string_equal(dash_wanted_console(r->dash), "alpha");
+	alpha->state = VM_READY;
+	assert_string_equal(dash_wanted_console(r->dash), "");
+	dash_resize(r->dash, 20, 40); /* only the list */
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 0);
+	dash_rig_press(r, "Enter");
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 1);
+	assert_int_equal(want[0].cols, 40);
+	dash_resize(r->dash, 1, 1);
+	dash_rig_press(r, "C-] Enter");
+	assert_false(dash_is_typing(r->dash));
+}
+
+static void the_grid_shows_several(void **state)
+{
+	struct dash_rig *r = *state;
+	struct pane_wish want[DASH_PANES_MOST];
+	dash_rig_vm(r, "gamma", VM_READY);
+	dash_rig_vm(r, "kappa", VM_STOPPED);
+	dash_resize(r->dash, 30, 100);
+	dash_rig_attention(r, "kappa", ATTENTION_NONE, 0);
+	dash_rig_press(r, "g");
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 4); /* kappa has no terminal */
+	assert_string_equal(want[0].vm, "alpha");
+	assert_string_equal(want[3].vm, "gamma");
+	/* By name, whoever waits: each keeps its place. */
+	dash_rig_attention(r, "gamma", ATTENTION_WAITING, 0);
+	r->model.now_ms += 60000;
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_string_equal(want[3].vm, "gamma");
+	dash_rig_press(r, "l l Enter y C-]");
+	assert_true(dash_rig_asked(r, "key delta y\n"));
+	dash_rig_press(r, "z");
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 1);
+	assert_string_equal(want[0].vm, "delta");
+	dash_rig_press(r, "z Escape");
+	assert_true(dash_rig_shows(r, "▸ delta "));
+}
+
+static void terminals_are_tabs(void **state)
+{
+	struct dash_rig *r = *state;
+	struct pane_wish want[DASH_PANES_MOST];
+	struct vm_status *s = &dash_rig_find(r, "alpha")->status;
+	dash_rig_press(r, "c");
+	assert_true(strstr(r->log.s, "new terminal alpha "));
+	str_clear(&r->log);
+	dash_new_terminal(r->dash, "alpha", 4); /* not in the status yet */
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 4);
+	s->terminal_count = 2;
+	s->terminal[0] = (struct vm_terminal){.number = 1, .first = true};
+	s->terminal[1] = (struct vm_terminal){.number = 4};
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 4);
+	dash_rig_press(r, "l"); /* round to the first one */
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 0);
+	dash_rig_press(r, "h");
+	dash_rig_pane(r, "alpha", 4, 10, 20);
+	dash_rig_press(r, "C y");
+	assert_true(dash_rig_asked(r, "hang up alpha:4\n"));
+	s->terminal_count = 1; /* it has ended */
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 0);
 }
 
 static void enter_on_a_failed_vm_shows_its_console(void **state)
 {
-	struct world *w = *state;
-	w->vms[0].status.state = VM_FAILED;
-	w->model.pane.link = PANE_NONE;
-	w->model.pane.console = "Kernel panic";
-	dash_resize(w->dash, 12, 40);
-	assert_false(shows(w, "Kernel panic"));
-	press(w, "Enter");
-	assert_true(shows(w, "Kernel panic"));
-	assert_false(dash_is_typing(w->dash));
-	press(w, "Enter");
-	assert_false(shows(w, "Kernel panic"));
-}
-
-static void allow_means_what_was_read(void **state)
-{
-	struct world *w = *state;
-	add_denial(w, "beta", "one.example:443");
-	add_denial(w, "alpha", "two.example:8443");
-	press(w, "Tab a");
-	assert_true(shows(w, "allow two.example:8443 for alpha? y/n"));
-	add_denial(w, "alpha", "three.example:443"); /* comes while the question stands */
-	assert_true(shows(w, "allow two.example:8443 for alpha? y/n"));
-	press(w, "y");
-	expect_log(w, "allow alpha two.example:8443\n");
-	press(w, "Home a n");
-	expect_log(w, "");
-	press(w, "a j Z y"); /* other keys do not answer */
-	expect_log(w, "allow beta one.example:443\n");
-	press(w, "Tab a y"); /* from the list: the newest of the selected VM */
-	expect_log(w, "allow alpha three.example:443\n");
-	press(w, "j j a");
-	assert_true(shows(w, "nothing was refused here"));
-}
-
-static void only_plain_hosts_can_be_allowed(void **state)
-{
-	struct world *w = *state;
-	static const char *const BAD[] = {
-	    "*.example:443",   "*",         "evil.example", "evil.example:", ":443",
-	    "a b.example:443", "[::1]:443", "http://x/:80", "x.example:44x", "\\x1b.example:443",
-	    "x.example/y:443"};
-	for (size_t i = 0; i < ARRAY_LEN(BAD); i++) {
-		add_denial(w, "alpha", BAD[i]);
-		press(w, "a y");
-		assert_string_equal(w->log.s, "");
-	}
-	add_denial(w, "alpha", "a-1.b_c.example:443");
-	press(w, "a y");
-	expect_log(w, "allow alpha a-1.b_c.example:443\n");
-}
-
-static void long_questions_are_read_whole(void **state)
-{
-	struct world *w = *state;
-	char target[300];
-	memset(target, 'x', sizeof(target));
-	memcpy(target + 280, ".example:443", 13);
-	add_denial(w, "alpha", target);
-	dash_resize(w->dash, 20, 60);
-	press(w, "a");
-	assert_true(shows(w, "for alpha? y/n"));
-	int count = 0; /* not one character of the name is missing */
-	for (int i = 0; i < w->canvas.rows * w->canvas.cols; i++)
-		count += w->canvas.cells[i].style == STYLE_QUESTION && w->canvas.cells[i].cell.code == 'x';
-	assert_int_equal(count, 280 + 1); /* and that of "example" */
+	struct dash_rig *r = *state;
+	dash_rig_find(r, "alpha")->status.state = VM_FAILED;
+	r->panes[0].source.link = PANE_BROKEN;
+	dash_rig_press(r, "End");
+	r->model.console = "Kernel panic";
+	dash_resize(r->dash, 12, 40);
+	assert_false(dash_rig_shows(r, "Kernel panic"));
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_shows(r, "Kernel panic"));
+	assert_false(dash_is_typing(r->dash));
+	dash_rig_press(r, "Enter");
+	assert_false(dash_rig_shows(r, "Kernel panic"));
 }
 
 static void escape_leads_back(void **state)
 {
-	struct world *w = *state;
-	dash_resize(w->dash, 20, 90);
-	press(w, "j j z");
-	assert_false(shows(w, "alpha"));
-	press(w, "Escape"); /* nothing of the list was scrolled away while it was hidden */
-	assert_true(shows(w, "alpha  "));
-	assert_true(shows(w, "beta  "));
-	press(w, "Escape");
-	assert_false(shows(w, "does nothing"));
-}
-
-static void failed_without_a_console_says_so(void **state)
-{
-	struct world *w = *state;
-	w->vms[0].status.state = VM_FAILED;
-	w->model.pane.link = PANE_NONE;
-	w->model.pane.console = "";
-	dash_resize(w->dash, 20, 90);
-	press(w, "Enter");
-	assert_true(shows(w, "Its console is empty."));
-	press(w, "Escape");
-	assert_true(shows(w, "beta  "));
-}
-
-static void stop_asks(void **state)
-{
-	struct world *w = *state;
-	press(w, "x n x Escape x C-c x q");
-	expect_log(w, "");
-	press(w, "x");
-	assert_true(shows(w, "stop alpha? y/n"));
-	press(w, "j y");
-	expect_log(w, "stop alpha\n");
-	w->vms[0].status.state = VM_STOPPED;
-	press(w, "x y");
-	expect_log(w, "");
-}
-
-static int row_of(const struct str *picture, const char *text)
-{
-	int row = 0;
-	for (const char *p = picture->s, *end = strstr(p, text); p < end; p++)
-		row += *p == '\n';
-	return row;
-}
-
-static void the_feed_stays_under_the_cursor(void **state)
-{
-	struct world *w = *state;
-	char target[32];
-	int n = 0;
-	for (; n < 20; n++) {
-		snprintf(target, sizeof(target), "h%02d.example:443", n);
-		add_denial(w, "alpha", target);
-	}
-	assert_true(shows(w, "h19.example"));
-	press(w, "F k k k k k k");
-	struct str before = STR_INIT(1 << 20), after = STR_INIT(1 << 20);
-	draw(w, &before);
-	assert_non_null(strstr(before.s, "▸ 21:14:02  alpha  h13.example"));
-	for (; n < 23; n++) {
-		snprintf(target, sizeof(target), "h%02d.example:443", n);
-		add_denial(w, "alpha", target);
-	}
-	assert_true(shows(w, "▼ 3 new"));
-	draw(w, &after);
-	assert_int_equal(row_of(&before, "▸ 21:14:02"), row_of(&after, "▸ 21:14:02"));
-	assert_non_null(strstr(after.s, "▸ 21:14:02  alpha  h13.example"));
-	assert_null(strstr(after.s, "h20.example"));
-	press(w, "G");
-	assert_true(shows(w, "▸ 21:14:02  alpha  h22.example"));
-	assert_false(shows(w, "new"));
-	press(w, "PageUp PageUp");
-	assert_false(shows(w, "new")); /* older rows, seen already */
-	press(w, "Tab");
-	assert_true(shows(w, "h22.example")); /* follows again */
-	str_finish(&before);
-	str_finish(&after);
-}
-
-static void old_rows_may_go_away(void **state)
-{
-	struct world *w = *state;
-	for (int i = 0; i < 20; i++)
-		add_denial(w, "alpha", "a.example:443");
-	press(w, "Tab Home");
-	dash_draw(w->dash, &w->canvas);
-	w->model.denials += 15; /* the feed is bounded */
-	w->model.denial_count -= 15;
-	press(w, "j k a n");
-	dash_draw(w->dash, &w->canvas);
-	w->model.denial_count = 0;
-	press(w, "j k a PageUp End");
-	assert_true(shows(w, "nothing was refused"));
-	expect_log(w, "");
-}
-
-static void a_row_leads_to_its_vm(void **state)
-{
-	struct world *w = *state;
-	add_denial(w, "delta", "a.example:443");
-	press(w, "Tab Enter");
-	assert_string_equal(dash_selected(w->dash), "delta");
-	assert_true(shows(w, "COMMAND"));
-	add_denial(w, "gone", "a.example:443");
-	press(w, "Tab Enter");
-	assert_string_equal(dash_selected(w->dash), "delta");
+	struct dash_rig *r = *state;
+	dash_resize(r->dash, 20, 90);
+	dash_rig_press(r, "j j z");
+	assert_false(dash_rig_shows(r, "alpha"));
+	dash_rig_press(r, "Escape"); /* nothing of the list was scrolled away while it was hidden */
+	assert_true(dash_rig_shows(r, "alpha  "));
+	assert_true(dash_rig_shows(r, "beta  "));
+	dash_rig_press(r, "Escape");
+	assert_false(dash_rig_shows(r, "does nothing"));
 }
 
 static void the_plain_actions_reach_the_app(void **state)
 {
-	struct world *w = *state;
-	press(w, "C-l C-z q C-c");
-	expect_log(w, "repaint\nsuspend\nquit\nquit\n");
-	press(w, "? q"); /* closes the help, no more */
-	expect_log(w, "");
-	press(w, "q");
-	expect_log(w, "quit\n");
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "C-l C-z q C-c");
+	assert_true(dash_rig_asked(r, "repaint\nsuspend\nquit\nquit\n"));
+	dash_rig_press(r, "? q"); /* closes the help, no more */
+	assert_true(dash_rig_asked(r, ""));
+	dash_rig_press(r, "q");
+	assert_true(dash_rig_asked(r, "quit\n"));
+}
+
+static void copy_mode_reads_and_copies(void **state)
+{
+	struct dash_rig *r = *state;
+	static const struct cell PLAIN = {0};
+	dash_rig_put(&r->screens[0], 0, 0, &PLAIN, "first line");
+	dash_rig_put(&r->screens[0], 1, 0, &PLAIN, "second line");
+	dash_rig_press(r, "[");
+	assert_true(dash_rig_shows(r, "COPY"));
+	dash_rig_press(r, "g V j y");
+	assert_true(dash_rig_asked(r, "copy first line\nsecond line\n\n") ||
+	            dash_rig_asked(r, "copy first line\nsecond line\n"));
+	assert_true(dash_rig_shows(r, "COMMAND"));
+	dash_rig_press(r, "[ G ?");
+	dash_rig_type(r, "first");
+	dash_rig_press(r, "Enter v e y");
+	assert_true(dash_rig_asked(r, "copy first\n"));
+	dash_rig_press(r, "[ j n q");
+	assert_true(dash_rig_asked(r, ""));
+	assert_true(dash_rig_shows(r, "COMMAND"));
+	dash_rig_press(r, "[");
+	dash_rig_remove(r, "alpha"); /* what was read is gone */
+	assert_true(dash_rig_shows(r, "COMMAND"));
 }
 
 int main(void)
@@ -510,19 +443,20 @@ int main(void)
 	    T(pastes_are_no_commands),
 	    T(typing_ends_with_its_vm),
 	    T(an_ended_terminal_is_opened_again),
+	    T(a_filter_does_not_take_away_what_is_typed_into),
 	    T(selection_is_a_name),
+	    T(who_waits_comes_first_but_not_under_the_finger),
+	    T(next_waiting_goes_round),
+	    T(what_is_looked_at_becomes_seen),
+	    T(refusals_become_seen_in_the_feed),
+	    T(filters_and_sorts),
 	    T(the_wanted_pane_has_the_size_inside),
+	    T(the_grid_shows_several),
+	    T(terminals_are_tabs),
 	    T(enter_on_a_failed_vm_shows_its_console),
-	    T(allow_means_what_was_read),
-	    T(only_plain_hosts_can_be_allowed),
-	    T(long_questions_are_read_whole),
 	    T(escape_leads_back),
-	    T(failed_without_a_console_says_so),
-	    T(stop_asks),
-	    T(the_feed_stays_under_the_cursor),
-	    T(old_rows_may_go_away),
-	    T(a_row_leads_to_its_vm),
 	    T(the_plain_actions_reach_the_app),
+	    T(copy_mode_reads_and_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,119 @@
+/* Settings while the dashboard runs: read at the start, on SIGHUP, on :reload and when a file in their folder changes. A
+ * mistake in them is told and changes nothing; the dashboard goes on with what it had. */
+#include <dirent.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/mem.h"
+#include "core/client/dirwatch.h"
+#include "core/config/paths.h"
+#include "tui/app_internal.h"
+
+void app_set_theme(struct app *a, const char *name)
+{
+	if (strcmp(name, "default") != 0)
+		app_notice(a, "no such theme", name);
+}
+
+/* ---- settings ---- */
+
+static bool load(struct app *a, struct err *e)
+{
+	return settings_load(&a->settings, a->config_path, e);
+}
+
+void app_settings_reload(struct app *a, bool told)
+{
+	struct err e = ERR_INIT;
+	if (!load(a, &e)) {
+		dash_notice(a->dash, e.msg);
+	} else {
+		app_settings_apply(a);
+		if (told)
+			app_notice(a, a->config_path, "read again");
+	}
+	app_changed(a);
+}
+
+void app_settings_apply(struct app *a)
+{
+	app_changed(a);
+}
+
+/* ---- when files change ---- */
+
+static void on_config_folder(void *arg, const char *name)
+{
+	struct app *a = arg;
+	if (!name[0] || strcmp(name, "ccvm.ini") == 0 || strcmp(name, "themes") == 0)
+		app_settings_reload(a, false);
+}
+
+static void on_theme_folder(void *arg, const char *name)
+{
+	(void)name;
+	app_settings_reload(arg, false);
+}
+
+void app_settings_open(struct app *a)
+{
+	struct err e = ERR_INIT, no_folder = ERR_INIT, no_themes = ERR_INIT; /* not there: nothing to watch */
+	settings_init(&a->settings);
+	a->theme = theme_default;
+	a->config_path = paths_config_file();
+	char *copy FREE_ON_EXIT = mem_strdup(a->config_path);
+	char *folder = dirname(copy);
+	char *themes FREE_ON_EXIT = paths_join(folder, "themes");
+	a->config_watch = dirwatch_open(a->loop, folder, on_config_folder, a, &no_folder);
+	a->theme_watch = dirwatch_open(a->loop, themes, on_theme_folder, a, &no_themes);
+	if (!load(a, &e))
+		a->first_problem = mem_strdup(e.msg);
+}
+
+void app_settings_close(struct app *a)
+{
+	dirwatch_close(a->config_watch);
+	dirwatch_close(a->theme_watch);
+	settings_finish(&a->settings);
+	free(a->config_path);
+	free(a->first_problem);
+}
+
+/* ---- names for the palette ---- */
+
+static void offer_files(const char *folder, const char *ending, palette_offer_fn *offer, void *to)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d)) {
+		char name[256];
+		size_t len = strlen(entry->d_name), end = strlen(ending);
+		if (entry->d_name[0] == '.' || len <= end || strcmp(entry->d_name + len - end, ending) != 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(len - end), entry->d_name);
+		offer(to, name);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void offer_themes(palette_offer_fn *offer, void *to)
+{
+	char **folders = paths_theme_folders();
+	offer(to, "default");
+	for (size_t i = 0; folders[i]; i++) {
+		offer_files(folders[i], ".ini", offer, to);
+		free(folders[i]);
+	}
+	free(folders);
+}
+
+void app_offer_names(enum action_takes takes, palette_offer_fn *offer, void *to)
+{
+	char *images FREE_ON_EXIT = paths_images_dir();
+	if (takes == TAKES_THEME)
+		offer_themes(offer, to);
+	else if (takes == TAKES_IMAGE)
+		offer_files(images, "", offer, to);
+}
