@@ -18,6 +18,7 @@ static void on_event(void *arg, const struct emulator_event *ev)
 	static const char *const NAMES[] = {"bell",   "title",   "notice", "progress",
 	                                    "prompt", "command", "done"};
 	struct term_test *t = arg;
+	t->event_count++;
 	str_appendf(&t->events, "%s%s", t->events.len > 0 ? "|" : "", NAMES[ev->kind]);
 	if (ev->kind == EMULATOR_TITLE || ev->kind == EMULATOR_NOTICE)
 		str_appendf(&t->events, " %s", ev->text);

@@ -15,6 +15,7 @@ struct term_test {
 	struct snapshot_cursor cursor;
 	struct str text;
 	struct str events;
+	unsigned event_count;
 };
 
 void term_test_init(struct term_test *t, unsigned rows, unsigned cols);
