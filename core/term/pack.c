@@ -4,24 +4,44 @@
 
 #include "core/term/unicode.h"
 
-enum op { OP_FG = 1, OP_BG, OP_UL, OP_ATTRS, OP_TEXT, OP_WIDE, OP_BLANK, OP_REPEAT, OP_CLUSTER, OP_LINK };
+enum op {
+	OP_CHAR = 1,
+	OP_ATTRS = 4,
+	OP_TEXT,
+	OP_WIDE,
+	OP_BLANK,
+	OP_REPEAT,
+	OP_CLUSTER,
+	OP_LINK,
+	OP_COLOUR = 16 /* nine of them */
+};
 
 #define REPEAT_LEAST 6 /* shorter repeats are cheaper as text */
 
+enum target { TARGET_FG, TARGET_BG, TARGET_UL, TARGETS };
+enum kind { KIND_DEFAULT, KIND_INDEXED, KIND_RGB, KINDS }; /* the top byte of a colour */
+static_assert(COLOUR_INDEXED(0) >> 24 == KIND_INDEXED && COLOUR_RGB(0, 0, 0) >> 24 == KIND_RGB,
+              "as in cells.h");
+
+static void put_colour(struct buf *out, enum target target, uint32_t colour)
+{
+	unsigned kind = colour >> 24;
+	buf_put_u8(out, (uint8_t)(OP_COLOUR + KINDS * target + kind));
+	if (kind == KIND_INDEXED)
+		buf_put_u8(out, COLOUR_INDEX(colour));
+	else if (kind == KIND_RGB)
+		buf_put(out, (const uint8_t[]){COLOUR_RED(colour), COLOUR_GREEN(colour), COLOUR_BLUE(colour)},
+		        3);
+}
+
 static void put_style(struct buf *out, struct cell *style, const struct cell *c)
 {
-	if (c->fg != style->fg) {
-		buf_put_u8(out, OP_FG);
-		buf_put_u32(out, c->fg);
-	}
-	if (c->bg != style->bg) {
-		buf_put_u8(out, OP_BG);
-		buf_put_u32(out, c->bg);
-	}
-	if (c->ul != style->ul) {
-		buf_put_u8(out, OP_UL);
-		buf_put_u32(out, c->ul);
-	}
+	if (c->fg != style->fg)
+		put_colour(out, TARGET_FG, c->fg);
+	if (c->bg != style->bg)
+		put_colour(out, TARGET_BG, c->bg);
+	if (c->ul != style->ul)
+		put_colour(out, TARGET_UL, c->ul);
 	if (c->attrs != style->attrs) {
 		buf_put_u8(out, OP_ATTRS);
 		buf_put_u16(out, c->attrs);
@@ -148,6 +168,13 @@ static size_t put_run(struct buf *out, const struct cell *c, size_t left, const 
 		return same;
 	}
 	run = literal_length(c, run);
+	if (run == 1) {
+		char text[4];
+		size_t len = utf8_encode(c->code, text);
+		buf_put_u8(out, OP_CHAR);
+		buf_put(out, text, len);
+		return run;
+	}
 	put_text(out, OP_TEXT, c, run, 1);
 	return run;
 }
@@ -206,11 +233,6 @@ struct unpacker {
 	struct cell style;
 };
 
-static bool colour_is_valid(uint32_t c)
-{
-	return COLOUR_IS_DEFAULT(c) || COLOUR_IS_RGB(c) || (COLOUR_IS_INDEXED(c) && (c & 0xffff00) == 0);
-}
-
 static bool take_cell(struct unpacker *u, uint32_t code, bool wide)
 {
 	size_t columns = wide ? 2 : 1;
@@ -238,6 +260,12 @@ static bool take_codepoint(struct reader *r, uint32_t *cp)
 		return false;
 	reader_take(r, n);
 	return true;
+}
+
+static bool take_char(struct unpacker *u)
+{
+	uint32_t cp;
+	return take_codepoint(&u->in, &cp) && codepoint_is_base(cp) && take_cell(u, cp, false);
 }
 
 static bool take_text(struct unpacker *u, bool wide)
@@ -283,16 +311,26 @@ static bool take_cluster(struct unpacker *u)
 	return take_cell(u, code != 0 ? code : chars[0], (head & 0x80) != 0);
 }
 
-static bool take_style(struct unpacker *u, uint8_t op)
+static bool take_attrs(struct unpacker *u)
 {
-	if (op == OP_ATTRS) {
-		u->style.attrs = reader_u16(&u->in);
-		return (u->style.attrs & ~CELL_ATTR_ALL) == 0 &&
-		       CELL_UNDERLINE(u->style.attrs) <= UNDERLINE_DASHED;
+	u->style.attrs = reader_u16(&u->in);
+	return (u->style.attrs & ~CELL_ATTR_ALL) == 0 && CELL_UNDERLINE(u->style.attrs) <= UNDERLINE_DASHED;
+}
+
+static bool take_colour(struct unpacker *u, uint8_t op)
+{
+	uint32_t colour = COLOUR_DEFAULT;
+	if (op < OP_COLOUR || op >= OP_COLOUR + KINDS * TARGETS)
+		return false;
+	int target = (op - OP_COLOUR) / KINDS, kind = (op - OP_COLOUR) % KINDS;
+	if (kind == KIND_INDEXED) {
+		colour = COLOUR_INDEXED(reader_u8(&u->in));
+	} else if (kind == KIND_RGB) {
+		uint8_t red = reader_u8(&u->in);
+		colour = COLOUR_RGB(red, 0, 0) | reader_u16(&u->in);
 	}
-	uint32_t colour = reader_u32(&u->in);
-	*(op == OP_FG ? &u->style.fg : op == OP_BG ? &u->style.bg : &u->style.ul) = colour;
-	return colour_is_valid(colour);
+	*(target == TARGET_FG ? &u->style.fg : target == TARGET_BG ? &u->style.bg : &u->style.ul) = colour;
+	return !u->in.bad;
 }
 
 static bool take_link(struct unpacker *u)
@@ -318,17 +356,15 @@ bool unpack_row(struct bytes packed, struct cell *out, size_t most, struct clust
 		uint8_t op = reader_u8(&u.in);
 		bool ok;
 		switch (op) {
-		case OP_FG:
-		case OP_BG:
-		case OP_UL:
-		case OP_ATTRS: ok = take_style(&u, op); break;
+		case OP_ATTRS: ok = take_attrs(&u); break;
+		case OP_CHAR: ok = take_char(&u); break;
 		case OP_TEXT: ok = take_text(&u, false); break;
 		case OP_WIDE: ok = take_text(&u, true); break;
 		case OP_BLANK: ok = take_repeat(&u, true); break;
 		case OP_REPEAT: ok = take_repeat(&u, false); break;
 		case OP_CLUSTER: ok = take_cluster(&u); break;
 		case OP_LINK: ok = take_link(&u); break;
-		default: ok = false; break;
+		default: ok = take_colour(&u, op); break;
 		}
 		if (!ok)
 			return false;

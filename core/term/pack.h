@@ -3,7 +3,9 @@
  * costs less than PACK_ROW_MAX.
  *
  * Operations, each one byte with its operands (numbers big-endian):
- *   FG BG UL u32   ATTRS u16    the style from here on; starts at defaults, zero attributes
+ *   COLOUR + 3 * (0 fg, 1 bg, 2 underline) + (0 default; 1 indexed, u8; 2 RGB, 3 bytes)
+ *   ATTRS u16                   the style from here on; it starts at defaults, zero attributes
+ *   CHAR UTF-8                  one narrow cell
  *   TEXT u16 n, n bytes         narrow cells, one per code point
  *   WIDE u16 n, n bytes         wide cells (with their tails), one per code point
  *   BLANK u16 n                 n cells that nothing was written to

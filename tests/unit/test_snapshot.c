@@ -75,7 +75,7 @@ static void the_worst_screen_comes_in_parts(void **state)
 	unsigned parts = 0;
 	bool done = false;
 	term_test_init(&t, TERM_ROWS_MAX, TERM_COLS_MAX);
-	for (unsigned row = 0; row < 150; row++)
+	for (unsigned row = 0; row < 200; row++)
 		for (unsigned col = 0; col < TERM_COLS_MAX; col++) {
 			unsigned v = (row + col) % 250;
 			snprintf(cell, sizeof(cell),
@@ -210,7 +210,9 @@ static void bad_rows_are_refused(void **state)
 	} GOOD[] = {ROW(""),
 	            ROW("\5\0\1a"),
 	            ROW("\7\0\3"),
-	            ROW("\1\2\1\2\3\4\0\1\5\0\2ab"),
+	            ROW("\22\1\2\3\4\0\1\5\0\2ab"),
+	            ROW("\1x\1\xc3\xa4"),
+	            ROW("\20\21\377\23\24\1\25\1\2\3\26\27\1\30\1\2\3"),
 	            ROW("\6\0\3\xe4\xb8\xad"),
 	            ROW("\10\0\5x"),
 	            ROW("\11\2e\xcc\x81"),
@@ -243,9 +245,18 @@ static void bad_rows_are_refused(void **state)
 	           ROW("\11\6eeeeee"),
 	           ROW("\11\2ee"),
 	           ROW("\11\2\xcc\x81\xcc\x81"),
-	           ROW("\1\3\0\0\0"),
-	           ROW("\1\1\0\1\0"),
-	           ROW("\1\2\0\0"),
+	           ROW("\1"),
+	           ROW("\1\x1b"),
+	           ROW("\1\xcc\x81"),
+	           ROW("\1\xe4\xb8"),
+	           ROW("\1a\1b\1c\1d\1e\1f"),
+	           ROW("\2"),
+	           ROW("\3"),
+	           ROW("\17"),
+	           ROW("\31"),
+	           ROW("\21"),
+	           ROW("\22\1\2"),
+	           ROW("\377"),
 	           ROW("\4\10\0"),
 	           ROW("\4\6\0"),
 	           ROW("\4\0")};
