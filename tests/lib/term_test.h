@@ -36,5 +36,7 @@ struct cell term_test_cell(struct term_test *t, unsigned row, unsigned col);
 
 /* Aborts unless both screens show the same cells, cursor, modes and title. */
 void term_test_same(const struct screen *a, const struct screen *b);
+/* And also know the same of their cells and lines: links, flags, numbers. */
+void term_test_equal(const struct screen *a, const struct screen *b);
 
 #endif
