@@ -18,7 +18,8 @@
 static void another_version_gets_one_readable_refusal(void **state)
 {
 	struct rig *f = *state;
-	struct wire_hello m = {.magic = WIRE_MAGIC, .major = WIRE_MAJOR + 1, .role = "client", .version = "9.9"};
+	struct wire_hello m = {
+	    .magic = WIRE_MAGIC, .major = WIRE_MAJOR + 1, .role = "client", .version = "9.9"};
 	peer_open(f, &f->a);
 	wire_put_hello(&f->a.out, 0, &m);
 	wire_put_empty(&f->a.out, WIRE_KILL, 1);
