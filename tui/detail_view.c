@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/mem.h"
+#include "tui/box.h"
 #include "tui/words.h"
 
 #define BOX_COLS     100
@@ -289,53 +290,28 @@ static void draw_page(struct canvas *c, struct rect r, const struct page *p, int
 	}
 }
 
-static void draw_frame(struct canvas *c, struct rect r, const char *title, const char *keys, int below)
+/* What is below the edge matters more than the keys. */
+static void foot_text(char out[256], const char *keys, int below, int cols)
 {
-	struct rect side = {.row = r.row, .col = r.col, .rows = r.rows, .cols = 1};
-	struct rect foot = rect_row(r, r.rows - 1),
-	            inside = {.row = r.row, .col = r.col, .rows = 1, .cols = r.cols - 2};
-	char text[256];
-	canvas_fill(c, r, STYLE_PLAIN, ' ');
-	canvas_fill(c, rect_row(r, 0), STYLE_BORDER, 0x2500);
-	canvas_fill(c, foot, STYLE_BORDER, 0x2500);
-	canvas_fill(c, side, STYLE_BORDER, 0x2502);
-	side.col += r.cols - 1;
-	canvas_fill(c, side, STYLE_BORDER, 0x2502);
-	canvas_text(c, rect_row(r, 0), 0, STYLE_BORDER, "┌");
-	canvas_text(c, rect_row(r, 0), r.cols - 1, STYLE_BORDER, "┐");
-	canvas_text(c, foot, 0, STYLE_BORDER, "└");
-	canvas_text(c, foot, r.cols - 1, STYLE_BORDER, "┘");
-	snprintf(text, sizeof(text), " %s ", title);
-	canvas_text_cut(c, inside, 2, STYLE_TITLE, text);
-	inside.row = foot.row;
-	if (below > 0) {
-		snprintf(text, sizeof(text), " ▼ %d more ", below);
-		inside.cols = canvas_text_right(c, inside, 2, STYLE_NOTICE, text);
-	}
-	snprintf(text, sizeof(text), " %s ", keys);
-	if (keys[0] && canvas_text_width(text) + 2 <= inside.cols)
-		canvas_text(c, inside, 2, STYLE_MUTED, text);
+	char more[48] = "";
+	if (below > 0)
+		snprintf(more, sizeof(more), "▼ %d more", below);
+	snprintf(out, 256, "%s%s%s", keys, keys[0] && more[0] ? " ─ " : "", more);
+	if (canvas_text_width(out) + 2 > cols)
+		snprintf(out, 256, "%s", more);
 }
 
 int detail_view_draw(struct canvas *c, int top, const char *title, const char *text, const char *keys)
 {
 	struct page page;
+	char foot[256];
 	bool framed = c->rows >= 3 && c->cols >= 10;
-	int cols = MIN(BOX_COLS, c->cols), frame = framed ? 2 : 0;
-	page_init(&page, text, framed ? cols - 4 : cols);
-	int rows = MIN(page.rows + frame, c->rows);
-	struct rect box = {
-	    .row = (c->rows - rows) / 2, .col = (c->cols - cols) / 2, .rows = rows, .cols = cols};
-	struct rect inner = box;
-	top = MAX(MIN(top, page.rows - (rows - frame)), 0);
-	if (framed) {
-		draw_frame(c, box, title, keys, page.rows - (rows - frame) - top);
-		inner =
-		    (struct rect){.row = box.row + 1, .col = box.col + 2, .rows = rows - 2, .cols = cols - 4};
-	} else {
-		canvas_fill(c, box, STYLE_PLAIN, ' ');
-	}
-	draw_page(c, inner, &page, top);
+	int cols = MIN(BOX_COLS, c->cols) - (framed ? 4 : 0), room = c->rows - (framed ? 2 : 0);
+	page_init(&page, text, cols);
+	int rows = MIN(page.rows, room);
+	top = MAX(MIN(top, page.rows - rows), 0);
+	foot_text(foot, keys, page.rows - rows - top, cols);
+	draw_page(c, box_draw(c, rows, cols, title, foot[0] ? foot : NULL), &page, top);
 	c->cursor_visible = false;
 	page_finish(&page);
 	return top;

@@ -192,7 +192,7 @@ static int choose_columns(struct plan *p, const int natural[LIST_COLUMN_COUNT], 
 		if (COLUMNS[i].rank < NAME_MUST_HAVE)
 			must_have += gap_before(p, (enum list_column)i) + natural[i];
 	}
-	int name = MIN(natural[LIST_NAME], MAX(room - must_have, NAME_LEAST));
+	int name = MIN(natural[LIST_NAME], MAX(room - 1 - must_have, NAME_LEAST));
 	name = MAX(MIN(name, room - MARK_COLS - GAP_COLS - COLUMNS[LIST_STATE].least), 2);
 	p->cols[LIST_NAME] = name;
 	p->total += name;
@@ -214,7 +214,8 @@ static struct plan make_plan(const struct model *m, enum list_column sorted, int
 	for (int i = 0; i < LIST_COLUMN_COUNT; i++)
 		natural[i] = natural_cols(m, (enum list_column)i, sorted);
 	int wide = choose_columns(&p, natural, room, GAP_COLS);
-	if (wide < WIDE_RANKS && choose_columns(&p, natural, room, 1) == wide)
+	bool tight = wide < WIDE_RANKS || p.total == room; /* numbers should not touch the border */
+	if (tight && choose_columns(&p, natural, room, 1) == wide && wide < WIDE_RANKS)
 		choose_columns(&p, natural, room, GAP_COLS); /* there would be no more of them */
 	int at = MARK_COLS;
 	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
