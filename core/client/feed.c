@@ -244,18 +244,3 @@ void feed_look(struct feed *f, struct feed_list *out)
 {
 	feed_store_look(f->store, out);
 }
-
-size_t feed_count(struct feed *f)
-{
-	struct feed_list list;
-	feed_look(f, &list);
-	return list.entry_count;
-}
-
-const struct feed_entry *feed_at(struct feed *f, size_t i)
-{
-	struct feed_list list;
-	feed_look(f, &list);
-	CHECK(i < list.entry_count);
-	return list.entries[i];
-}

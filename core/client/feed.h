@@ -64,9 +64,6 @@ struct feed *feed_open(struct loop *loop, size_t keep, size_t per_vm, void (*on_
                        void *arg) MUST_USE;
 void feed_close(struct feed *f); /* accepts NULL; no callback afterwards */
 
-/* 0 is the oldest. Sorted by time; valid until the next turn of the loop. */
-size_t feed_count(struct feed *f);
-const struct feed_entry *feed_at(struct feed *f, size_t i);
 void feed_look(struct feed *f, struct feed_list *out);
 
 /* Follows exactly the VMs that `fleet` shows now; others are forgotten, with their entries. Call it when the fleet
