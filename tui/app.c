@@ -68,16 +68,10 @@ void app_notice(struct app *a, const char *what, const char *text)
 	dash_notice(a->dash, line);
 }
 
-static void on_stop_signal(void *arg, int signum);
-
 void app_suspend(struct app *a)
 {
-	static const int STOP[] = {SIGTSTP, 0};
-	tui_screen_suspend(a->screen);
-	signals_close(a->stop_signal); /* the default action is what stops a process */
-	kill(0, SIGTSTP);              /* all of the job, as the terminal itself does it */
-	a->stop_signal = signals_open(a->loop, STOP, on_stop_signal, a);
-	tui_screen_resume(a->screen);
+	tui_screen_stop(a->screen);
+	app_changed(a);
 }
 
 /* ---- the picture ---- */
@@ -113,7 +107,8 @@ static void ring_if_called(struct app *a)
 	const struct fleet_vm **vms FREE_ON_EXIT = mem_array(MAX(count, (size_t)1), sizeof(*vms));
 	for (size_t i = 0; i < count; i++)
 		vms[i] = fleet_at(a->fleet, i);
-	(void)notify_update(a->notify, vms, count, a->settings.config.ui.on_attention.text, clock_wall_ms());
+	if (notify_update(a->notify, vms, count, a->settings.config.ui.on_attention.text, clock_wall_ms()))
+		tui_screen_bell(a->screen);
 }
 
 static void draw(struct app *a)
@@ -191,10 +186,10 @@ static void on_input(void *arg, const struct input_event *ev)
 	case INPUT_PASTE: dash_paste(a->dash, ev->text, ev->first, ev->last); break;
 	case INPUT_MOUSE: dash_mouse(a->dash, &ev->mouse); break;
 	case INPUT_FOCUS: a->has_focus = ev->focused; break;
-	case INPUT_REPLY: return;
+	case INPUT_REPLY: tui_screen_reply(a->screen, ev); break;
 	}
 	app_end_batch(a);
-	if (ev->kind != INPUT_FOCUS)
+	if (ev->kind != INPUT_FOCUS && ev->kind != INPUT_REPLY)
 		note_input(a);
 	app_changed(a);
 }
@@ -311,7 +306,7 @@ static bool open_parts(struct app *a, struct err *e)
 static bool start(struct app *a, struct err *e)
 {
 	static const int SIGNALS[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGCONT, 0};
-	static const int STOP[] = {SIGTSTP, 0};
+	static const int STOP[] = {SIGTSTP, SIGTTIN, SIGTTOU, 0};
 	static const struct tui_input_ops INPUT = {.on_event = on_input, .on_gone = on_terminal_gone};
 	if (!open_parts(a, e))
 		return false;

@@ -2,19 +2,22 @@
  *
  * In typing mode every key has to reach the guest as it was pressed. The key reader of curses cannot do that: it knows
  * only the sequences of its terminal description, holds a lone Escape back for its own time, has no pastes, and folds
- * Alt and Control combinations into bytes that mean something else. So curses only draws, and the bytes of the raw
+ * Alt and Control combinations into bytes that mean something else. So the bytes of the raw
  * terminal go to the same parser that `ccvm attach` uses. */
 #include "tui/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "core/base/fd.h"
 #include "core/base/mem.h"
 #include "core/loop/life.h"
 #include "core/loop/loop.h"
+#include "core/loop/rawtty.h"
 #include "core/loop/timer.h"
 
 struct tui_input {
@@ -23,7 +26,8 @@ struct tui_input {
 	struct timer *escape; /* owned: a lone Escape, or a paste without an end */
 	const struct tui_input_ops *ops;
 	void *arg;
-	int fd;
+	int fd;      /* owned */
+	bool shared; /* it is the caller's open file: blocking */
 	struct input parser;
 };
 
@@ -31,6 +35,7 @@ static void on_life_gone(struct life *life)
 {
 	struct tui_input *in = CONTAINER_OF(life, struct tui_input, life);
 	input_finish(&in->parser);
+	fd_close(&in->fd);
 	free(in);
 }
 
@@ -59,7 +64,7 @@ static void read_keys(struct tui_input *in)
 {
 	/* Readiness may be spurious, and a blocking read would stop everything: ask once more. */
 	struct pollfd fd = {.fd = in->fd, .events = POLLIN};
-	if (poll(&fd, 1, 0) <= 0)
+	if (in->shared && poll(&fd, 1, 0) <= 0)
 		return;
 	char bytes[4096];
 	ssize_t n = read(in->fd, bytes, sizeof(bytes));
@@ -95,15 +100,23 @@ struct tui_input *tui_input_open(struct loop *loop, int fd, const struct tui_inp
                                  struct err *e)
 {
 	struct tui_input *in = mem_alloc(sizeof(*in));
-	int rc = uv_poll_init(loop_uv(loop), &in->poll, fd);
+	in->fd = rawtty_reopen(fd);
+	in->shared = in->fd < 0;
+	if (in->shared)
+		in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int flags = fcntl(in->fd, F_GETFL);
+	int rc = uv_poll_init(loop_uv(loop), &in->poll, in->fd);
+	if (flags >= 0)
+		fcntl(in->fd, F_SETFL,
+		      flags); /* uv_poll_init makes it non-blocking for everybody who has it */
 	if (rc < 0) {
+		fd_close(&in->fd);
 		free(in);
 		err_uv(e, rc, "watch the terminal");
 		return NULL;
 	}
 	in->ops = ops;
 	in->arg = arg;
-	in->fd = fd;
 	input_init(&in->parser, on_key, in);
 	life_init(&in->life, on_life_gone);
 	life_adopt(&in->life, (uv_handle_t *)&in->poll);

@@ -6,10 +6,11 @@
 #include "core/loop/child.h"
 #include "core/loop/tty_guard.h"
 #include "tui/app.h"
+#include "tui/screen.h"
 
 int main(int argc, char **argv)
 {
-	static const struct cli_hooks HOOKS = {.dashboard = dashboard_run};
+	static const struct cli_hooks HOOKS = {.dashboard = dashboard_run, .terminal = tui_screen_caps};
 	if (!fd_fill_standard())
 		return 1;
 	child_guard(argc, argv);

@@ -9,6 +9,7 @@
 #include "core/cli/args.h"
 
 struct loop;
+struct tty_caps;
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
@@ -16,6 +17,8 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 struct cli_hooks {
 	/* Runs it on the terminal and returns the exit status of the program. */
 	int (*dashboard)(struct loop *loop);
+	/* What the operator's terminal can do; the error says why it cannot be drawn on. */
+	bool (*terminal)(struct tty_caps *caps, struct err *e);
 };
 
 struct cli {

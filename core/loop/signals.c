@@ -7,7 +7,7 @@
 #include "core/loop/life.h"
 #include "core/loop/loop.h"
 
-#define MOST_SIGNALS 8
+#define MOST_SIGNALS 12
 
 struct signals {
 	struct life life;

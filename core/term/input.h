@@ -13,7 +13,9 @@
 #include "core/base/buf.h"
 #include "core/term/keys.h"
 
-#define INPUT_ESCAPE_MS 50    /* a lone ESC is the Escape key after this time */
+#define INPUT_ESCAPE_MS 50 /* a lone ESC is the Escape key after this time */
+#define INPUT_TORN_MS \
+	2000 /* what is certainly no key, but whose rest got lost, is forgotten after this time */
 #define INPUT_PASTE_MS  5000  /* a paste whose end got lost ends after this time without a byte */
 #define INPUT_PASTE_MAX 65536 /* bytes of one paste event; a longer paste comes in parts */
 
@@ -22,7 +24,13 @@ enum input_kind {
 	INPUT_PASTE, /* text: raw bytes of a bracketed paste, first and last mark its ends */
 	INPUT_FOCUS, /* focused */
 	INPUT_MOUSE, /* mouse */
-	INPUT_REPLY  /* the terminal answered that it has synchronised output (mode 2026): sync */
+	INPUT_REPLY  /* the terminal answered a question (tty_questions): reply */
+};
+
+enum input_reply {
+	REPLY_SYNC,  /* DECRQM of mode 2026; yes: it has synchronised output */
+	REPLY_KEYS,  /* it has kitty's keyboard protocol */
+	REPLY_DEVICE /* primary device attributes */
 };
 
 struct input_event {
@@ -33,13 +41,15 @@ struct input_event {
 	bool first, last;
 	bool focused;
 	struct term_mouse mouse;
-	bool sync;
+	enum input_reply reply;
+	bool yes;
 };
 
 struct input {
 	void (*on_event)(void *arg, const struct input_event *ev);
 	void *arg;
 	uint8_t state;
+	uint8_t opener;  /* the byte after ESC that began a string */
 	uint8_t seq[64]; /* an unfinished sequence or character */
 	size_t seq_len;
 	bool alt;            /* ESC came before it */

@@ -112,16 +112,10 @@ static bool exits_with(struct pty *p, int code)
 	return false;
 }
 
-static bool is_stopped(struct pty *p, void *arg)
+static bool has_alt_screen(struct pty *p, void *arg)
 {
-	char path[64], text[512];
 	(void)arg;
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pty_pid(p));
-	FILE *f = fopen(path, "re");
-	bool stopped = f && fgets(text, sizeof(text), f) && strstr(text, ") T ");
-	if (f)
-		fclose(f);
-	return stopped;
+	return (pty_modes(p) & TERM_ALT_SCREEN) != 0;
 }
 
 static bool was_left(struct pty *p)
@@ -151,12 +145,34 @@ static void test_seeing_and_typing(struct tap *t, struct pty *p)
 
 static void test_hostile_output(struct tap *t, struct pty *p)
 {
-	pty_send(p, "clear; printf '\\033]52;c;aGk=\\007\\033P+q\\033\\\\\\033[?1003h'; echo do''ne\r");
+	pty_send(p, "clear; printf '\\033]52;c;aGk=\\007\\033P+q\\033\\\\\\033[?1006h'; echo do''ne\r");
 	ok(t, pty_wait_text(p, "done"), "sequences are swallowed");
 	const char *out = pty_output(p, NULL);
-	ok(t, !strstr(out, "\033]52") && !strstr(out, "\033P+q") && !strstr(out, "\033[?1003h"),
+	ok(t, !strstr(out, "\033]52") && !strstr(out, "\033P+q") && !strstr(out, "\033[?1006h"),
 	   "none of them reaches the operator's terminal");
-	pty_send(p, "printf '\\033[?1003l'\r");
+	pty_send(p, "printf '\\033[?1006l'\r");
+}
+
+static bool has_mouse(struct pty *p, void *arg)
+{
+	return ((pty_modes(p) & (TERM_MOUSE_DRAG | TERM_MOUSE_SGR)) != 0) == *(bool *)arg;
+}
+
+static void test_mouse_and_focus(struct tap *t, struct pty *p)
+{
+	bool on = true, off = false;
+	pty_send(p, "\033[<0;4;5M\033[<64;4;5Mecho not''hing\r");
+	ok(t, pty_wait_text(p, "nothing") && !pty_has_text(p, "[<"),
+	   "a mouse that nobody asked for does nothing");
+	pty_send(p, "stty -icanon -echo; printf '\\033[?1002;1006;1004h'; dd bs=1 count=12 2>/dev/null | cat "
+	            "-v; stty "
+	            "sane\r");
+	ok(t, pty_wait(p, has_mouse, &on, "the mouse is reported"),
+	   "a guest that asks for the mouse gets one");
+	pty_send(p, "\033[<0;4;5M\033[I");
+	ok(t, pty_wait_text(p, "^[[<0;4;5M^[[I"), "and its events, and those of the focus");
+	pty_send(p, "printf '\\033[?1002;1006;1004l'\r");
+	ok(t, pty_wait(p, has_mouse, &off, "the mouse is not reported"), "until it asks no longer");
 }
 
 static void test_prefix_key(struct tap *t, struct pty *p)
@@ -217,19 +233,31 @@ static void test_killed(struct tap *t, struct termios *before)
 	pty_end(p);
 }
 
-static void test_suspend(struct tap *t, struct termios *before)
+/* Job control needs a shell: a job without one would never be continued, so the kernel does not stop it. */
+static void test_suspend(struct tap *t)
 {
-	struct pty *p = attach();
-	pty_wait_text(p, "$");
+	static const char *const ARGV[] = {"bash", "--norc", "-i", NULL};
+	struct pty *p = start(ARGV);
+	pty_send(p, "PS1='out''side> '; echo first screen; build/ccvm attach alpha\r");
+	ok(t, pty_wait(p, has_alt_screen, NULL, "attached"), "attach from a shell");
+	pty_wait_quiet(p, 100);
 	pty_send(p, "\035z");
-	ok(t, pty_wait(p, is_stopped, NULL, "it is stopped"), "prefix z stops it");
-	ok(t, wait_given_back(p, before), "a stopped one has given the terminal back");
-	pty_signal(p, SIGCONT);
-
-	pty_send(p, "echo ba''ck\r");
-	ok(t, pty_wait_text(p, "back") && (pty_modes(p) & TERM_ALT_SCREEN), "a continued one has it again");
+	ok(t, pty_wait_text(p, "Stopped") && pty_has_text(p, "first screen") && !has_alt_screen(p, NULL),
+	   "prefix z stops it and gives the terminal back");
+	pty_send(p, "echo ech''oed\r");
+	ok(t, pty_wait_text(p, "echoed"), "the shell works as ever");
+	pty_send(p, "bg\r");
+	pty_send(p, "echo st''ill\r");
+	ok(t, pty_wait_text(p, "still") && !has_alt_screen(p, NULL),
+	   "in the background it leaves the terminal alone");
+	pty_send(p, "fg\r");
+	ok(t, pty_wait(p, has_alt_screen, NULL, "attached again"), "fg brings it back");
+	pty_send(p, "\025echo ba''ck\r");
+	ok(t, pty_wait_text(p, "back"), "and it takes keys");
 	pty_send(p, "\035d");
-	ok(t, exits_with(p, 0) && wait_given_back(p, before), "and gives it back in the end");
+	ok(t, was_left(p) && pty_has_text(p, "first screen"), "and gives the terminal back in the end");
+	pty_send(p, "exit\r");
+	pty_wait_exit(p, NULL);
 	pty_end(p);
 }
 
@@ -311,13 +339,14 @@ int main(void)
 	struct pty *p = attach();
 	test_seeing_and_typing(&t, p);
 	test_hostile_output(&t, p);
+	test_mouse_and_focus(&t, p);
 	test_prefix_key(&t, p);
 	test_leaving(&t, p, &before);
 	test_signal(&t, &before, SIGTERM, "SIGTERM");
 	test_signal(&t, &before, SIGHUP, "SIGHUP");
 	test_signal(&t, &before, SIGINT, "SIGINT");
 	test_killed(&t, &before);
-	test_suspend(&t, &before);
+	test_suspend(&t);
 	test_program_ends(&t, &before);
 	test_exec_tty(&t, &before);
 	test_exec_plain(&t);

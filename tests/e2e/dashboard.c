@@ -475,18 +475,26 @@ static void test_suspend(struct tap *t)
 	pty_end(p);
 }
 
+/* An SGR sequence with a number from 30 on (but 53, overline) is in the output. */
+static bool has_colours(const char *out)
+{
+	while ((out = strstr(out, "\033[")) != NULL) {
+		out += 2;
+		const char *end = out + strspn(out, "0123456789;:");
+		for (; *end == 'm' && out < end; out += strcspn(out, ";:m") + 1) {
+			long n = strtol(out, NULL, 10);
+			if (n >= 30 && n != 53)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void test_terminals(struct tap *t)
 {
-	struct pty *p = dashboard(ROWS, COLS, "TERM=no-such-terminal");
-	ok(t, pty_wait_text(p, "▸ alpha  ○ ready"), "a TERM that nobody knows works as xterm-256color");
-	quit(p);
-	p = dashboard(ROWS, COLS, "NO_COLOR=1");
+	struct pty *p = dashboard(ROWS, COLS, "NO_COLOR=1");
 	bool shown = pty_wait_text(p, "│$");
-	const char *out = pty_output(p, NULL);
-	ok(t,
-	   shown && !strstr(out, "[32m") && !strstr(out, ";32") && !strstr(out, "[38;") &&
-	       !strstr(out, "[31"),
-	   "NO_COLOR is obeyed");
+	ok(t, shown && !has_colours(pty_output(p, NULL)), "NO_COLOR is obeyed");
 	quit(p);
 	p = dashboard(ROWS, COLS, "LC_ALL=C");
 	ok(t, pty_wait_text(p, "> alpha  o ready") && pty_wait_text(p, "|$"), "an ASCII locale gets ASCII");

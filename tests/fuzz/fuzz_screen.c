@@ -9,7 +9,29 @@
 #include "core/term/tty.h"
 #include "core/term/unicode.h"
 
-/* ESC [ digits and a few marks, a letter: the only sequences that the renderer has. BEL is the bell. */
+/* ESC [ digits and a few marks, a letter; a hyperlink; and a reverse line feed: the only sequences that the renderer has. BEL is
+ * the bell. Returns where the sequence ends. */
+static size_t check_sequence(const struct buf *b, size_t i)
+{
+	static const char LINK[] = "]8;";
+	if (i < b->len && b->data[i] == 'M')
+		return i + 1;
+	if (b->len - i > 3 && memcmp(b->data + i, LINK, 3) == 0) {
+		while (i < b->len && b->data[i] >= 0x20 && b->data[i] < 0x7f)
+			i++;
+		if (b->len - i < 2 || memcmp(b->data + i, "\x1b\\", 2) != 0)
+			BUG("a link has no end");
+		return i + 2;
+	}
+	if (i >= b->len || b->data[i++] != '[')
+		BUG("an odd sequence was drawn");
+	while (i < b->len && strchr("0123456789;:? ", b->data[i]) != NULL)
+		i++;
+	if (i >= b->len || strchr("mHKJhlqrC", b->data[i++]) == NULL)
+		BUG("an unknown sequence was drawn");
+	return i;
+}
+
 static void check_drawn(const struct buf *b)
 {
 	for (size_t i = 0; i < b->len;) {
@@ -19,12 +41,7 @@ static void check_drawn(const struct buf *b)
 			BUG("broken UTF-8 was drawn");
 		i += n;
 		if (cp == 0x1b) {
-			if (i >= b->len || b->data[i++] != '[')
-				BUG("an odd sequence was drawn");
-			while (i < b->len && strchr("0123456789;:? ", b->data[i]) != NULL)
-				i++;
-			if (i >= b->len || strchr("mHKJhlqr", b->data[i++]) == NULL)
-				BUG("an unknown sequence was drawn");
+			i = check_sequence(b, i);
 		} else if (cp != '\a' && cp != '\r' && cp != '\n' && !codepoint_is_base(cp) &&
 		           !codepoint_is_mark(cp)) {
 			BUG("U+%04X was drawn", cp);
@@ -34,10 +51,10 @@ static void check_drawn(const struct buf *b)
 
 static void draw(const struct screen *prev, const struct screen *next)
 {
-	static const struct tty_caps CAPS[] = {{0, false, false, false},
-	                                       {8, false, false, true},
-	                                       {256, false, true, false},
-	                                       {256, true, false, false}};
+	static const struct tty_caps CAPS[] = {{.colours = 0},
+	                                       {.colours = 8, .ascii = true},
+	                                       {.colours = 256, .sync = true, .underlines = true},
+	                                       {.colours = 256, .truecolor = true, .links = true}};
 	for (size_t i = 0; i < ARRAY_LEN(CAPS); i++) {
 		struct buf out = BUF_INIT(64 << 20);
 		tty_draw(prev, next, 5 + (unsigned)i * 3, 4 + (unsigned)i * 9, &CAPS[i], &out);

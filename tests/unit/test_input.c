@@ -5,6 +5,9 @@
 #include "core/base/str.h"
 #include "core/term/input.h"
 
+static const char *const MOUSE_WORDS[] = {
+    [MOUSE_PRESS] = "press", [MOUSE_RELEASE] = "release", [MOUSE_MOVE] = "move"};
+
 static void on_event(void *arg, const struct input_event *ev)
 {
 	struct str *out = arg;
@@ -20,7 +23,16 @@ static void on_event(void *arg, const struct input_event *ev)
 		str_appendf(out, "%s%s%s", ev->first ? "<" : "", text, ev->last ? ">" : "");
 		break;
 	case INPUT_FOCUS: str_append(out, ev->focused ? "focus" : "blur"); break;
-	case INPUT_REPLY: str_append(out, ev->sync ? "sync" : "nosync"); break;
+	case INPUT_REPLY:
+		str_append(out, ev->reply == REPLY_KEYS     ? "keys"
+		                : ev->reply == REPLY_DEVICE ? "device"
+		                : ev->yes                   ? "sync"
+		                                            : "nosync");
+		break;
+	case INPUT_MOUSE:
+		str_appendf(out, "%s%u@%u,%u+%u", MOUSE_WORDS[ev->mouse.kind], ev->mouse.button,
+		            ev->mouse.row, ev->mouse.col, ev->mouse.mods);
+		break;
 	}
 }
 
@@ -46,8 +58,22 @@ static const struct {
     {"\x1b[200~\x1b\x1b[201~z", "<\\x1b> z"},
     {"\x1b[?2026;2$y\x1b[?2026;0$y\x1b[?2026;1$yx", "sync nosync sync x"},
     {"\x1b]11;rgb:1/2/3\x1b\\\x1b]10;rgb\a\x1bP>|term\x1b\\x", "x"},
-    {"\x1b[?1;2c\x1b[>0;1;0c\x1b[5;7R\x1b[0n\x1b[8;24;80t\x1b[?997;1nx", "x"},
-    {"\x1b[<0;10;20M\x1b[<0;10;20mx", "x"},
+    {"\x1b[?1;2c\x1b[>0;1;0c\x1b[5;7R\x1b[0n\x1b[8;24;80t\x1b[?997;1nx", "device x"},
+    {"\x1b[?1u\x1b[?62;22cx", "keys device x"},
+    /* the mouse: SGR, buttons, wheel, modifiers, motion with and without a button; nonsense */
+    {"\x1b[<0;10;20M\x1b[<0;10;20mx", "press1@19,9+0 release1@19,9+0 x"},
+    {"\x1b[<2;1;1M\x1b[<65;300;400M\x1b[<64;1;2m", "press3@0,0+0 press5@399,299+0"},
+    {"\x1b[<32;3;4M\x1b[<35;3;4M\x1b[<28;3;4M", "move1@3,2+0 move0@3,2+0 press1@3,2+7"},
+    {"\x1b[<0;0;1M\x1b[<999;1;1M\x1b[<0;99999;1M\x1b[<0;1Mx", "x"},
+    /* ... and the old form, in bytes */
+    {"\x1b[M !\"\x1b[M#!\"\x1b[M`\xff\x41x", "press1@1,0+0 release0@1,0+0 press4@32,222+0 x"},
+    {"\x1b[M\x1b[A", "Up"},
+    /* kitty's numbers: letters with Shift, the keypad, releases, modifier keys alone */
+    {"\x1b[97;4u\x1b[97;6u\x1b[57414u\x1b[57400u\x1b[57376u", "M-A C-S-a Enter 1 F13"},
+    {"\x1b[97;5:3u\x1b[1;1:3A\x1b[57441;2u\x1b[97:65;5ux", "C-a x"},
+    /* Alt with what could begin a string */
+    {"\x1b]x\x1bPx\x1b_x\x1b^\x1bXx", "M-] x M-P x M-_ x M-^ M-X x"},
+    {"\x1b]\x1b[A\x1b\x1b]11;x\ay", "M-] Up y"},
     {"\xff\xfe\x80x", "x"},
     {"\xc3x", "x"},
     {"\xc3\x1b[A", "Up"},
@@ -85,8 +111,10 @@ static const struct {
 } TIMEOUTS[] = {
     {"\x1b", "Escape", INPUT_ESCAPE_MS}, {"\x1b\x1b", "Escape Escape", INPUT_ESCAPE_MS},
     {"\x1b[", "M-[", INPUT_ESCAPE_MS},   {"\x1bO", "M-O", INPUT_ESCAPE_MS},
-    {"\x1b[1;5", "", INPUT_ESCAPE_MS},   {"\x1b]11;rgb", "", INPUT_ESCAPE_MS},
-    {"\xc3", "", INPUT_ESCAPE_MS},       {"\x1b[200~abc\x1b[20", "<abc\\x1b[20>", INPUT_PASTE_MS},
+    {"\x1b]", "M-]", INPUT_ESCAPE_MS},   {"\x1bP", "M-P", INPUT_ESCAPE_MS},
+    {"\x1b[1;5", "", INPUT_TORN_MS},     {"\x1b]11;rgb", "", INPUT_TORN_MS},
+    {"\x1b[<0;3", "", INPUT_TORN_MS},    {"\x1b[M ", "", INPUT_TORN_MS},
+    {"\xc3", "", INPUT_TORN_MS},         {"\x1b[200~abc\x1b[20", "<abc\\x1b[20>", INPUT_PASTE_MS},
 };
 
 static void what_stays_unfinished_ends_in_time(void **state)

@@ -7,7 +7,7 @@
 #include "core/term/tty.h"
 #include "tests/lib/term_test.h"
 
-static const struct tty_caps FULL = {.colours = 256, .truecolor = true};
+static const struct tty_caps FULL = {.colours = 256, .truecolor = true, .underlines = true, .links = true};
 
 static const char *const STEPS[] = {
     "text \x1b[1;31mred\x1b[m\r\n",
@@ -57,6 +57,8 @@ static void draw_and_compare(struct term_test *terminal, struct screen *before, 
 	want.modes = terminal->screen.modes;
 	want.bells = terminal->screen.bells;
 	want.history = 0;
+	want.history_first = terminal->screen.history_first;
+	memcpy(want.flags, terminal->screen.flags, want.rows); /* lines are never wrapped here */
 	memcpy(want.title, terminal->screen.title, sizeof(want.title));
 	if (!now->cursor.visible) {
 		want.cursor.row = terminal->screen.cursor.row;
@@ -82,10 +84,7 @@ static void a_terminal_shows_every_frame(void **state)
 		term_test_init(&guest, 5, 17);
 		term_test_init(&terminal, 5, 17);
 		screen_init(&before, 5, 17);
-		struct buf enter = BUF_INIT(1024);
-		tty_enter(&enter);
-		feed(&terminal, &enter);
-		buf_finish(&enter);
+		emulator_write(terminal.e, tty_enter_bytes().p, tty_enter_bytes().len);
 		for (int step = 0; step < 25; step++) {
 			term_test_write(&guest, STEPS[rand() % (int)ARRAY_LEN(STEPS)]);
 			if (rand() % 2)
@@ -130,13 +129,13 @@ static void colours_follow_the_terminal(void **state)
 		struct tty_caps caps;
 		const char *dump;
 	} CASES[] = {
-	    {{256, true, false, false},
+	    {{.colours = 256, .truecolor = true, .underlines = true},
 	     "\\x1b[0;1;4;38;2;255;0;0;48;5;30mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
-	    {{256, false, false, false},
+	    {{.colours = 256, .underlines = true},
 	     "\\x1b[0;1;4;38;5;196;48;5;30mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
-	    {{16, false, false, false}, "\\x1b[0;1;4;91;46mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
-	    {{8, false, false, true}, "\\x1b[0;1;4;31;46mx\\x1b[0m? e\\x0d\\n"},
-	    {{0, false, false, true}, "\\x1b[0;1;4mx\\x1b[0m? e\\x0d\\n"},
+	    {{.colours = 16}, "\\x1b[0;1;4;91;46mx\\x1b[0m\\xe4\\xb8\\xade\\xcc\\x81\\x0d\\n"},
+	    {{.colours = 8, .ascii = true}, "\\x1b[0;1;4;31;46mx\\x1b[0m? e\\x0d\\n"},
+	    {{.ascii = true}, "\\x1b[0;1;4mx\\x1b[0m? e\\x0d\\n"},
 	};
 	struct str text = STR_INIT(4096);
 	for (size_t i = 0; i < ARRAY_LEN(CASES); i++)
@@ -151,7 +150,7 @@ static void frames_are_cut_to_the_terminal(void **state)
 	/* The row of the cursor stays visible; a wide cell at the edge is left out. */
 	const char *got = drawn(&text, "a\r\nb\r\nc\r\nd\u4e2de", 2, 2, &FULL, false);
 	assert_non_null(strstr(got, "[1;1H\\x1b[0mc"));
-	assert_non_null(strstr(got, "[2;1Hd"));
+	assert_non_null(strstr(got, "c\\x0d\\nd"));
 	assert_null(strstr(got, "\\xe4"));
 	assert_null(strstr(got, "?25h")); /* the cursor is outside */
 	struct tty_caps sync = FULL;
@@ -181,19 +180,15 @@ static void the_terminal_is_left_as_it_was(void **state)
 {
 	(void)state;
 	struct term_test t;
-	struct buf out = BUF_INIT(4096);
+	struct bytes enter = tty_enter_bytes(), leave = tty_leave_bytes();
 	term_test_init(&t, 4, 20);
 	term_test_write(&t, "\x1b]2;mine\ashell$ ");
-	tty_enter(&out);
-	feed(&t, &out);
+	emulator_write(t.e, enter.p, enter.len);
 	term_test_write(&t, "\x1b]2;guest\a\x1b[?25l\x1b[?1004;1000;1006h\x1b[3 q\x1b[31mguest\x1b[2;3r");
 	assert_string_equal(emulator_title(t.e), "guest");
-	size_t len;
-	const char *leave = tty_leave_bytes(&len);
-	emulator_write(t.e, leave, len);
-	buf_clear(&out);
-	tty_leave(&out);
-	assert_int_equal(out.len, len);
+	/* It may come in the middle of anything. */
+	term_test_write(&t, "\x1b]2;half");
+	emulator_write(t.e, leave.p, leave.len);
 	assert_string_equal(term_test_rows(&t), "shell$");
 	assert_string_equal(emulator_title(t.e), "mine");
 	assert_int_equal(emulator_modes(t.e), 0);
@@ -203,7 +198,6 @@ static void the_terminal_is_left_as_it_was(void **state)
 	assert_int_equal(c.shape, CURSOR_DEFAULT);
 	term_test_write(&t, "x");
 	assert_int_equal(term_test_cell(&t, 0, 7).fg, COLOUR_DEFAULT);
-	buf_finish(&out);
 	term_test_finish(&t);
 }
 
@@ -217,28 +211,55 @@ static void titles_carry_no_controls(void **state)
 	buf_finish(&out);
 }
 
+#define UTF8(...)                                              \
+	{                                                      \
+		.codeset = "UTF-8", .colours = -1, __VA_ARGS__ \
+	}
+
 static void capabilities_are_guessed(void **state)
 {
 	(void)state;
 	static const struct {
-		const char *term, *colorterm, *no_color, *codeset;
+		struct tty_env env;
 		struct tty_caps want;
 	} CASES[] = {
-	    {"xterm-256color", NULL, NULL, "UTF-8", {256, false, false, false}},
-	    {"xterm-256color", "truecolor", NULL, "UTF-8", {256, true, false, false}},
-	    {"xterm-256color", "truecolor", "1", "UTF-8", {0, false, false, false}},
-	    {"xterm-256color", "truecolor", "", "utf-8", {256, true, false, false}},
-	    {"screen", NULL, NULL, "ANSI_X3.4-1968", {8, false, false, true}},
-	    {"dumb", NULL, NULL, NULL, {0, false, false, true}},
-	    {NULL, NULL, NULL, NULL, {0, false, false, true}},
+	    {UTF8(.term = "xterm-256color"), {.colours = 256, .underlines = true, .links = true}},
+	    {UTF8(.term = "xterm-256color", .colorterm = "truecolor"),
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
+	    {UTF8(.term = "xterm-256color", .colorterm = "truecolor", .no_color = "1"),
+	     {.underlines = true, .links = true}},
+	    {UTF8(.term = "xterm-256color", .colorterm = "24bit", .no_color = ""),
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
+	    {UTF8(.term = "xterm"), {.colours = 8, .underlines = true, .links = true}},
+	    /* terminfo is asked first; a monochrome terminal stays one, whatever was inherited */
+	    {{.term = "xterm-mono", .codeset = "UTF-8", .colorterm = "truecolor", .colours = 0},
+	     {.underlines = true, .links = true}},
+	    {{.term = "xterm-88color", .codeset = "UTF-8", .colours = 88},
+	     {.colours = 16, .underlines = true, .links = true}},
+	    {{.term = "xterm-direct", .codeset = "UTF-8", .colours = 1 << 24},
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
+	    /* over ssh COLORTERM is lost, the name is not */
+	    {UTF8(.term = "xterm-kitty"),
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
+	    /* GNU screen hands COLORTERM on and knows no RGB; tmux may have the same name */
+	    {UTF8(.term = "screen.xterm-256color", .colorterm = "truecolor", .sty = "1.x"), {.colours = 256}},
+	    {UTF8(.term = "screen-256color", .colorterm = "truecolor", .tmux = "/tmp/x,1,0"),
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
+	    {{.term = "screen", .codeset = "ANSI_X3.4-1968", .colours = -1}, {.colours = 8, .ascii = true}},
+	    {{.term = "linux", .codeset = "utf-8", .colours = 8}, {.colours = 8}},
+	    {{.term = "dumb", .colours = -1}, {.ascii = true}},
+	    {{.colours = -1}, {.ascii = true}},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-		struct tty_caps got =
-		    tty_caps_guess(CASES[i].term, CASES[i].colorterm, CASES[i].no_color, CASES[i].codeset);
-		if (got.colours != CASES[i].want.colours || got.truecolor != CASES[i].want.truecolor ||
-		    got.ascii != CASES[i].want.ascii || got.sync)
-			fail_msg("case %zu", i);
+		struct tty_caps got = tty_caps_guess(&CASES[i].env), want = CASES[i].want;
+		if (got.colours != want.colours || got.truecolor != want.truecolor ||
+		    got.ascii != want.ascii || got.sync || got.underlines != want.underlines ||
+		    got.links != want.links)
+			fail_msg("case %zu: %u colours, %d %d %d %d", i, got.colours, got.truecolor,
+			         got.ascii, got.underlines, got.links);
 	}
+	assert_true(tty_is_known("foot-extra") && tty_is_known("alacritty"));
+	assert_false(tty_is_known("xterm") || tty_is_known("no-such-direct") || tty_is_known(""));
 }
 
 int main(void)
