@@ -27,6 +27,7 @@ struct tui_screen {
 	int rows, cols;            /* of `next` */
 	bool has_shown;            /* false: not known, write all */
 	bool late;                 /* `next` waits for the terminal */
+	bool ascii_locale;         /* caps.ascii as it was found */
 	unsigned mouse;            /* enum term_mode */
 	char title[TITLE_MOST];
 	struct buf frame;
@@ -54,11 +55,11 @@ bool tui_screen_caps(struct tty_caps *caps, struct err *e)
 /* A cell of a guest has its own colours; where it has none, those of the theme. Nothing blinks on this screen. */
 static void dress_guest(const struct tui_screen *s, struct cell *c)
 {
-	const struct theme_look *look = &s->theme->looks[STYLE_GUEST];
+	struct theme_look look = theme_look(s->theme, STYLE_GUEST, true);
 	if (COLOUR_IS_DEFAULT(c->fg))
-		c->fg = look->fg;
+		c->fg = look.fg;
 	if (COLOUR_IS_DEFAULT(c->bg))
-		c->bg = look->bg;
+		c->bg = look.bg;
 	c->attrs &= (uint16_t)~CELL_BLINK;
 }
 
@@ -144,6 +145,14 @@ void tui_screen_set_theme(struct tui_screen *s, const struct theme *theme)
 {
 	s->theme = theme;
 	tui_screen_forget(s);
+}
+
+void tui_screen_ascii(struct tui_screen *s, bool on)
+{
+	bool ascii = on || s->ascii_locale;
+	if (ascii != s->caps.ascii)
+		tui_screen_forget(s);
+	s->caps.ascii = ascii;
 }
 
 void tui_screen_measure(struct tui_screen *s, int *rows, int *cols)
@@ -238,6 +247,7 @@ struct tui_screen *tui_screen_open(struct loop *loop, const struct theme *theme,
 		tui_screen_close(s);
 		return NULL;
 	}
+	s->ascii_locale = caps.ascii;
 	set_up(s);
 	return s;
 }

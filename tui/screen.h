@@ -25,6 +25,9 @@ void tui_screen_close(struct tui_screen *s); /* accepts NULL */
 /* Another theme, or the same one changed: kept. */
 void tui_screen_set_theme(struct tui_screen *s, const struct theme *theme);
 
+/* Only ASCII, whatever the locale says; off: as the locale has it. */
+void tui_screen_ascii(struct tui_screen *s, bool on);
+
 /* The size of the terminal now. */
 void tui_screen_measure(struct tui_screen *s, int *rows, int *cols);
 /* Shows the canvas; writes nothing when it is the one that is shown. Never blocks: while the terminal has not taken the frame

@@ -55,6 +55,10 @@ struct theme_look theme_look(const struct theme *t, enum theme_style style, bool
 {
 	CHECK((unsigned)style < STYLE_COUNT);
 	struct theme_look look = t->looks[style];
+	if (COLOUR_IS_DEFAULT(look.fg))
+		look.fg = t->looks[STYLE_PLAIN].fg;
+	if (COLOUR_IS_DEFAULT(look.bg))
+		look.bg = t->looks[STYLE_PLAIN].bg;
 	if (!colours)
 		look.fg = look.bg = COLOUR_DEFAULT;
 	return look;

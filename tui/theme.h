@@ -57,7 +57,8 @@ struct theme {
 /* Built in: the terminal's own foreground, background and 16 colours, so that it fits a light and a dark one. */
 extern const struct theme theme_default;
 
-/* The look of a style; without colours (NO_COLOR, a monochrome terminal) only its attributes are left. */
+/* The look of a style, with the colours of "plain" where it has none; without colours (NO_COLOR, a monochrome terminal) only its
+ * attributes are left. */
 struct theme_look theme_look(const struct theme *t, enum theme_style style, bool colours);
 
 const char *theme_style_name(enum theme_style style); /* out of range: "plain" */
