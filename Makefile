@@ -151,10 +151,12 @@ run: deps
 	$(Q)$(B)/ccvm
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ccvm $(DESTDIR)$(PREFIX)/share/ccvm/image
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/ccvm $(DESTDIR)$(PREFIX)/share/ccvm/image \
+		$(DESTDIR)$(PREFIX)/share/ccvm/themes
 	install -m 755 $(B)/ccvm $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(B)/ccvm-supervisor $(B)/ccvm-proxy $(B)/ccvm-vsock $(B)/ccvm-guest $(DESTDIR)$(PREFIX)/libexec/ccvm/
 	install -m 644 guest/image/*.ini ccvm.ini.example $(DESTDIR)$(PREFIX)/share/ccvm/image/
+	install -m 644 themes/*.ini $(DESTDIR)$(PREFIX)/share/ccvm/themes/
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/ccvm $(DESTDIR)$(PREFIX)/libexec/ccvm $(DESTDIR)$(PREFIX)/share/ccvm
 
