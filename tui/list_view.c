@@ -1,6 +1,4 @@
-/* The columns are a table: each has a heading, a least width, a rank and a function that writes its text. Where the list
- * is narrow the columns with the highest rank go first, and the rest keeps the order of the table. Widths come from the
- * texts, but are never less than what a column usually needs, so that nothing moves from one second to the next.
+/* From top to bottom:
  *
  *     /foo  3 of 12            when there is a filter
  *       VM     STATE   FOR     from 4 rows on
@@ -16,218 +14,15 @@
 #include "core/base/str.h"
 #include "tui/words.h"
 
-#define MARK_COLS      3 /* " ▸ ", a marked one "*▸ " */
-#define GAP_COLS       2 /* between columns; one in a narrow list, but not after the name */
-#define WIDE_RANKS     6 /* a list without room for the columns of these ranks is narrow */
-#define CELL_SIZE      64
-#define TROUBLE_COLS   5 /* where the second row of a VM begins */
-#define TROUBLE_SIZE   sizeof(((struct vm_status *)0)->reason)
-#define NAME_LEAST     12 /* a longer name is cut to this before a column of the first ranks is left out */
-#define NAME_MUST_HAVE 4  /* columns of these ranks (and the name): state, denied, for */
-#define HEADING_FROM   4
-#define DETAIL_FROM    5
-#define DETAIL_MOST    6
-
-/* ---- what stands in a column ---- */
-
-struct column {
-	const char *heading;
-	void (*text)(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms);
-	int least;
-	int rank;   /* 0 is shown always, the highest is the first to go */
-	bool right; /* numbers stand at the right edge of their column */
-};
-
-static void name_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	snprintf(out, CELL_SIZE, "%s", vm->status.name);
-}
-
-static void state_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	struct words_look look = words_vm(vm, NULL);
-	snprintf(out, CELL_SIZE, "%s %s", look.glyph, look.word);
-}
-
-static void duration_text(char out[CELL_SIZE], int64_t since_ms, int64_t now_ms)
-{
-	char words[WORDS_SIZE] = "";
-	if (since_ms > 0)
-		words_duration(words, now_ms - since_ms);
-	snprintf(out, CELL_SIZE, "%s", words);
-}
-
-static void for_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	int64_t since;
-	words_vm(vm, &since);
-	duration_text(out, since, now_ms);
-}
-
-static void uptime_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	duration_text(out, vm_state_is_live(vm->status.state) ? vm->status.started_ms : 0, now_ms);
-}
-
-/* The guest tells all of it or nothing. */
-static bool has_vitals(const struct vm_status *s)
-{
-	return s->state == VM_READY && (s->cpu_permille || s->mem_used_kib || s->mem_total_kib);
-}
-
-static void cpu_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	char words[WORDS_SIZE] = "";
-	if (has_vitals(&vm->status))
-		words_cpu(words, vm->status.cpu_permille);
-	snprintf(out, CELL_SIZE, "%s", words);
-}
-
-static void mem_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	char words[WORDS_SIZE] = "";
-	if (has_vitals(&vm->status))
-		words_memory(words, MIN(vm->status.mem_used_kib, UINT64_MAX >> 10) << 10);
-	snprintf(out, CELL_SIZE, "%s", words);
-}
-
-static void count_text(char out[CELL_SIZE], uint32_t n)
-{
-	out[0] = '\0';
-	if (n > 0)
-		snprintf(out, CELL_SIZE, "%" PRIu32, n);
-}
-
-static void denied_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	const struct vm_status *s = &vm->status;
-	count_text(out, s->denied > s->denied_seen ? s->denied - s->denied_seen : 0);
-}
-
-static void tunnels_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	count_text(out, vm->status.tunnels);
-}
-
-static void backend_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	snprintf(out, CELL_SIZE, "%s", vm->status.backend);
-}
-
-static void image_text(char out[CELL_SIZE], const struct fleet_vm *vm, int64_t now_ms)
-{
-	(void)now_ms;
-	snprintf(out, CELL_SIZE, "%s", vm->status.image);
-}
-
-static const struct column COLUMNS[] = {
-    [LIST_NAME] = {"VM", name_text, 2, 0, false},
-    [LIST_STATE] = {"STATE", state_text, 11, 1, false},
-    [LIST_FOR] = {"FOR", for_text, 3, 3, true},
-    [LIST_CPU] = {"CPU", cpu_text, 4, 4, true},
-    [LIST_MEM] = {"MEM", mem_text, 4, 5, true},
-    [LIST_DENIED] = {"DENIED", denied_text, 6, 2, true},
-    [LIST_UP] = {"UP", uptime_text, 3, 6, true},
-    [LIST_TUNNELS] = {"TUNNELS", tunnels_text, 7, 7, true},
-    [LIST_BACKEND] = {"BACKEND", backend_text, 8, 8, false},
-    [LIST_IMAGE] = {"IMAGE", image_text, 6, 9, false},
-};
-static_assert(ARRAY_LEN(COLUMNS) == LIST_COLUMN_COUNT, "every column is there");
-
-const char *list_view_heading(enum list_column column)
-{
-	return (unsigned)column < LIST_COLUMN_COUNT ? COLUMNS[column].heading : "";
-}
-
-/* ---- where columns stand ---- */
-
-struct plan {
-	int at[LIST_COLUMN_COUNT], cols[LIST_COLUMN_COUNT]; /* cols 0: not shown */
-	int gap, total;
-};
-
-static void heading_text(char out[CELL_SIZE], enum list_column column, enum list_column sorted)
-{
-	snprintf(out, CELL_SIZE, "%s%s", COLUMNS[column].heading, column == sorted ? "▼" : "");
-}
-
-static int natural_cols(const struct model *m, enum list_column column, enum list_column sorted)
-{
-	char text[CELL_SIZE];
-	heading_text(text, column, sorted);
-	int cols = MAX(canvas_text_width(text), COLUMNS[column].least);
-	for (size_t i = 0; i < m->vm_count; i++) {
-		COLUMNS[column].text(text, m->vms[i], m->now_ms);
-		cols = MAX(cols, canvas_text_width(text));
-	}
-	return cols;
-}
-
-static enum list_column column_of_rank(int rank)
-{
-	int i = 0;
-	while (COLUMNS[i].rank != rank)
-		i++;
-	return (enum list_column)i;
-}
-
-static int gap_before(const struct plan *p, enum list_column i)
-{
-	return i == LIST_NAME ? 0 : i == LIST_STATE ? GAP_COLS : p->gap;
-}
-
-/* Takes columns in the order of their ranks until one has no room. Returns the rank of that one. */
-static int choose_columns(struct plan *p, const int natural[LIST_COLUMN_COUNT], int room, int gap)
-{
-	*p = (struct plan){.gap = gap, .total = MARK_COLS};
-	int must_have = MARK_COLS, rank = 1;
-	for (int i = LIST_STATE; i < LIST_COLUMN_COUNT; i++) {
-		if (COLUMNS[i].rank < NAME_MUST_HAVE)
-			must_have += gap_before(p, (enum list_column)i) + natural[i];
-	}
-	int name = MIN(natural[LIST_NAME], MAX(room - 1 - must_have, NAME_LEAST));
-	name = MAX(MIN(name, room - MARK_COLS - GAP_COLS - COLUMNS[LIST_STATE].least), 2);
-	p->cols[LIST_NAME] = name;
-	p->total += name;
-	for (; rank < LIST_COLUMN_COUNT; rank++) {
-		enum list_column i = column_of_rank(rank);
-		int cols = gap_before(p, i) + natural[i];
-		if (rank > 1 && p->total + cols > room)
-			break;
-		p->cols[i] = natural[i];
-		p->total += cols;
-	}
-	return rank;
-}
-
-static struct plan make_plan(const struct model *m, enum list_column sorted, int room)
-{
-	struct plan p;
-	int natural[LIST_COLUMN_COUNT];
-	for (int i = 0; i < LIST_COLUMN_COUNT; i++)
-		natural[i] = natural_cols(m, (enum list_column)i, sorted);
-	int wide = choose_columns(&p, natural, room, GAP_COLS);
-	bool tight = wide < WIDE_RANKS || p.total == room; /* numbers should not touch the border */
-	if (tight && choose_columns(&p, natural, room, 1) == wide && wide < WIDE_RANKS)
-		choose_columns(&p, natural, room, GAP_COLS); /* there would be no more of them */
-	int at = MARK_COLS;
-	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
-		p.at[i] = at + (p.cols[i] ? gap_before(&p, (enum list_column)i) : 0);
-		at = p.cols[i] ? p.at[i] + p.cols[i] : at;
-	}
-	return p;
-}
+#define TROUBLE_COLS 5 /* where the second row of a VM begins */
+#define TROUBLE_SIZE sizeof(((struct vm_status *)0)->reason)
+#define HEADING_FROM 4
+#define DETAIL_FROM  5
+#define DETAIL_MOST  6
 
 int list_view_cols(const struct model *m)
 {
-	return make_plan(m, LIST_STATE, CANVAS_MAX).total + 2;
+	return list_plan_make(m, LIST_STATE, CANVAS_MAX).total + 2;
 }
 
 /* ---- rows ---- */
@@ -332,7 +127,7 @@ size_t list_view_at(const struct list_view *v, int rows, int row)
 
 /* ---- picture ---- */
 
-static struct rect column_rect(struct rect row, const struct plan *p, int i)
+static struct rect column_rect(struct rect row, const struct list_plan *p, int i)
 {
 	int cols = MIN(p->cols[i], row.cols - p->at[i]);
 	return (struct rect){
@@ -347,19 +142,21 @@ static void draw_field(struct canvas *c, struct rect r, bool right, enum theme_s
 		canvas_text_cut(c, r, 0, style, text);
 }
 
-static void draw_heading(struct canvas *c, struct rect row, const struct list_view *v, const struct plan *p)
+static void draw_heading(struct canvas *c, struct rect row, const struct list_view *v,
+                         const struct list_plan *p)
 {
 	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
-		char text[CELL_SIZE];
-		heading_text(text, (enum list_column)i, v->sorted);
+		char text[LIST_TEXT_SIZE];
+		list_column_heading(text, (enum list_column)i, v->sorted);
 		if (p->cols[i])
-			draw_field(c, column_rect(row, p, i), COLUMNS[i].right, STYLE_HEADING, text);
+			draw_field(c, column_rect(row, p, i), list_column_is_right((enum list_column)i),
+			           STYLE_HEADING, text);
 	}
 }
 
 static void draw_filter(struct canvas *c, struct rect row, const struct list_view *v)
 {
-	char count[CELL_SIZE];
+	char count[LIST_TEXT_SIZE];
 	snprintf(count, sizeof(count), " %zu of %zu", v->model->vm_count, v->unfiltered);
 	int end = canvas_text_right(c, row, 0, STYLE_MUTED, count);
 	row.cols = MAX(end, 0);
@@ -377,15 +174,16 @@ static enum theme_style field_style(const struct fleet_vm *vm, int column)
 	return column == LIST_DENIED ? STYLE_DENIED : STYLE_PLAIN;
 }
 
-static void draw_vm(struct canvas *c, struct rect row, const struct list_view *v, const struct plan *p,
+static void draw_vm(struct canvas *c, struct rect row, const struct list_view *v, const struct list_plan *p,
                     size_t i)
 {
 	const struct fleet_vm *vm = v->model->vms[i];
 	for (int k = 0; k < LIST_COLUMN_COUNT; k++) {
-		char text[CELL_SIZE];
-		COLUMNS[k].text(text, vm, v->model->now_ms);
+		char text[LIST_TEXT_SIZE];
+		list_column_text(text, (enum list_column)k, vm, v->model->now_ms);
 		if (p->cols[k])
-			draw_field(c, column_rect(row, p, k), COLUMNS[k].right, field_style(vm, k), text);
+			draw_field(c, column_rect(row, p, k), list_column_is_right((enum list_column)k),
+			           field_style(vm, k), text);
 	}
 	if (i == v->selected) {
 		canvas_text(c, row, 1, STYLE_PLAIN, "▸");
@@ -398,7 +196,7 @@ static void draw_vm(struct canvas *c, struct rect row, const struct list_view *v
 /* How many are out of sight; returns where it starts. */
 static int draw_more(struct canvas *c, struct rect row, const struct list_view *v, size_t after)
 {
-	char above[WORDS_SIZE] = "", below[WORDS_SIZE] = "", text[CELL_SIZE];
+	char above[WORDS_SIZE] = "", below[WORDS_SIZE] = "", text[LIST_TEXT_SIZE];
 	if (v->top > 0)
 		snprintf(above, sizeof(above), "▲ %zu ", v->top);
 	if (after < v->model->vm_count)
@@ -427,7 +225,7 @@ static void add_piece(struct pieces *p, const char *piece)
 
 static void add_count(struct pieces *p, uint64_t n, const char *what)
 {
-	char text[CELL_SIZE];
+	char text[LIST_TEXT_SIZE];
 	snprintf(text, sizeof(text), "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 	if (n > 0)
 		add_piece(p, text);
@@ -436,10 +234,10 @@ static void add_count(struct pieces *p, uint64_t n, const char *what)
 static void add_facts(struct pieces *p, const struct fleet_vm *vm, int64_t now_ms)
 {
 	const struct vm_status *s = &vm->status;
-	char denied[CELL_SIZE], memory[WORDS_SIZE], uptime[CELL_SIZE], up[CELL_SIZE + 4];
+	char denied[LIST_TEXT_SIZE], memory[WORDS_SIZE], uptime[LIST_TEXT_SIZE], up[LIST_TEXT_SIZE + 4];
 	snprintf(denied, sizeof(denied), "%" PRIu32 " denied in all", s->denied);
 	words_memory(memory, s->memory_bytes);
-	uptime_text(uptime, vm, now_ms);
+	list_column_text(uptime, LIST_UP, vm, now_ms);
 	snprintf(up, sizeof(up), "up %s", uptime);
 	add_piece(p, s->denied ? denied : "");
 	add_count(p, s->terminal_count, "terminal");
@@ -481,21 +279,21 @@ static void draw_detail(struct canvas *c, struct rect r, const struct list_view 
 {
 	struct rect last = rect_row(r, r.rows - 1);
 	last.cols = MAX(draw_more(c, last, v, after) - 1, 0);
-	if (v->selected >= v->model->vm_count || r.cols < MARK_COLS + 2)
+	if (v->selected >= v->model->vm_count || r.cols < LIST_MARK_COLS + 2)
 		return;
 	char says[TROUBLE_SIZE];
 	const struct fleet_vm *vm = v->model->vms[v->selected];
-	struct pieces facts = {.text = STR_INIT(4096), .cols = r.cols - MARK_COLS - 1};
+	struct pieces facts = {.text = STR_INIT(4096), .cols = r.cols - LIST_MARK_COLS - 1};
 	words_of(vm, r.cols, says);
 	add_facts(&facts, vm, v->model->now_ms);
 	int says_rows = canvas_wrap_rows(facts.cols, says),
 	    facts_rows = canvas_wrap_rows(facts.cols, facts.text.s);
 	int rows = MIN(MIN(says_rows + facts_rows, DETAIL_MOST), 1 + MAX(spare, 0));
 	struct rect box = {
-	    .row = last.row - rows + 1, .col = r.col + MARK_COLS, .rows = rows, .cols = facts.cols};
+	    .row = last.row - rows + 1, .col = r.col + LIST_MARK_COLS, .rows = rows, .cols = facts.cols};
 	if (rows <= 1)
-		box.cols =
-		    MIN(box.cols, last.cols - MARK_COLS); /* what is out of sight stands on the same line */
+		box.cols = MIN(box.cols,
+		               last.cols - LIST_MARK_COLS); /* what is out of sight stands on the same line */
 	struct rect above = box, below = box;
 	above.rows = MIN(says_rows, MAX(rows - 1, 1));
 	below.row += above.rows;
@@ -528,7 +326,7 @@ static void draw_empty(struct canvas *c, struct rect r, const struct list_view *
 }
 
 /* Returns the VM after the last one that is shown. */
-static size_t draw_vms(struct canvas *c, struct rect r, const struct list_view *v, const struct plan *p,
+static size_t draw_vms(struct canvas *c, struct rect r, const struct list_view *v, const struct list_plan *p,
                        int *used)
 {
 	size_t i = v->top;
@@ -551,7 +349,7 @@ void list_view_draw(struct canvas *c, struct rect r, const struct list_view *v)
 		draw_empty(c, r, v);
 		return;
 	}
-	struct plan plan = make_plan(v->model, v->sorted, r.cols);
+	struct list_plan plan = list_plan_make(v->model, v->sorted, r.cols);
 	int used, head = head_rows(v, r.rows);
 	struct rect body = {.row = r.row + head, .col = r.col, .rows = body_rows(v, r.rows), .cols = r.cols};
 	if (head > 1)

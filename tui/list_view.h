@@ -9,23 +9,8 @@
 #include <stddef.h>
 
 #include "tui/canvas.h"
+#include "tui/list_columns.h"
 #include "tui/model.h"
-
-enum list_column {
-	LIST_NAME,
-	LIST_STATE,
-	LIST_FOR, /* how long it is in that state */
-	LIST_CPU,
-	LIST_MEM,
-	LIST_DENIED, /* since the operator last looked */
-	LIST_UP,
-	LIST_TUNNELS,
-	LIST_BACKEND,
-	LIST_IMAGE,
-	LIST_COLUMN_COUNT,
-	LIST_NO_COLUMN = LIST_COLUMN_COUNT
-};
-const char *list_view_heading(enum list_column column); /* "STATE" */
 
 struct list_view {
 	const struct model *model;
