@@ -241,8 +241,7 @@ struct fleet_vm *dash_rig_find(struct dash_rig *r, const char *name)
 		if (strcmp(r->vms[i].status.name, name) == 0)
 			return &r->vms[i];
 	}
-	CHECK(!"no such VM");
-	return NULL;
+	BUG("no such VM: %s", name);
 }
 
 void dash_rig_remove(struct dash_rig *r, const char *name)
