@@ -87,6 +87,8 @@ static const struct {
     {"scrolled down", FULL FULL "ab\x1b[T", "|.ww."},
     {"scrolled down out of the screen", "\r\n\r\n" FULL "ab\x1b[T", "|...."},
     {"scrolled out as a whole", "\x1b[3;1H" FULL "ab\x1b[9S", "..w.|...."},
+    {"scrolled out up to where it went on", FULL FULL "ab\x1b[1;2r\x1b[9S", "w.|...."},
+    {"the free place at the edge is taken", "012345678\u4e2d\x1b[1;10Hx", "|...."},
     {"reverse index", FULL "ab\x1b[H\x1bM", "|.w.."},
     {"saved and restored",
      FULL "\x1b"

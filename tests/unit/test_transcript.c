@@ -200,6 +200,8 @@ static void bad_pieces_change_nothing(void **state)
 		assert_int_equal(e.kind, ok ? ERR_NONE : ERR_PROTOCOL);
 		assert_int_equal(transcript_first(tr), 15 - (ok ? PIECES[i].count : 0));
 		assert_int_equal(transcript_is_whole(tr), ok && PIECES[i].count == 0);
+		if (transcript_is_whole(tr)) /* that was the beginning */
+			assert_false(transcript_prepend(tr, 14, 1, (struct bytes)LINES("\0\0\0"), &e));
 		transcript_destroy(tr);
 	}
 	term_test_finish(&t);
