@@ -100,7 +100,8 @@ static void add_egress(struct str *out, const struct vm_status *s)
 		add_text(out, "way out", WORDS[s->egress]);
 	add(out, "denied", "%" PRIu32 " in all, %" PRIu32 " since you last looked", s->denied,
 	    s->denied > s->denied_seen ? s->denied - s->denied_seen : 0);
-	add(out, "tunnels", "%" PRIu32 " open", s->tunnels);
+	if (vm_state_is_live(s->state))
+		add(out, "tunnels", "%" PRIu32 " open", s->tunnels);
 }
 
 static void add_machine(struct str *out, const struct vm_status *s, int64_t now_ms)
@@ -108,7 +109,7 @@ static void add_machine(struct str *out, const struct vm_status *s, int64_t now_
 	char has[WORDS_SIZE], used[WORDS_SIZE], total[WORDS_SIZE], cpu[WORDS_SIZE];
 	words_memory(has, s->memory_bytes);
 	add(out, "machine", "%" PRIu32 " cpu%s, %s of memory", s->cpus, s->cpus == 1 ? "" : "s", has);
-	if (s->cpu_permille || s->mem_used_kib || s->mem_total_kib) {
+	if (s->state == VM_READY && (s->cpu_permille || s->mem_used_kib || s->mem_total_kib)) {
 		words_cpu(cpu, s->cpu_permille);
 		words_memory(used, MIN(s->mem_used_kib, UINT64_MAX >> 10) << 10);
 		words_memory(total, MIN(s->mem_total_kib, UINT64_MAX >> 10) << 10);
@@ -120,7 +121,7 @@ static void add_machine(struct str *out, const struct vm_status *s, int64_t now_
 	add_moment(out, "ready", s->ready_ms, now_ms);
 	if (!vm_state_is_live(s->state) && s->attention.state != ATTENTION_NONE)
 		add_moment(out, "ended", s->attention.at_ms, now_ms);
-	if (s->supervisor_pid)
+	if (s->supervisor_pid && vm_state_is_live(s->state))
 		add(out, "processes", "supervisor %" PRIu32 ", VMM %" PRIu32, s->supervisor_pid, s->vmm_pid);
 }
 

@@ -180,7 +180,7 @@ static int choose_columns(struct list_plan *p, const int natural[LIST_COLUMN_COU
 		if (COLUMNS[i].rank < NAME_MUST_HAVE)
 			must_have += gap_before(p, (enum list_column)i) + natural[i];
 	}
-	int name = MIN(natural[LIST_NAME], MAX(room - 1 - must_have, NAME_LEAST));
+	int name = MIN(natural[LIST_NAME], MAX(room - must_have, NAME_LEAST));
 	name = MAX(MIN(name, room - LIST_MARK_COLS - GAP_COLS - COLUMNS[LIST_STATE].least), 2);
 	p->cols[LIST_NAME] = name;
 	p->total += name;
@@ -195,16 +195,26 @@ static int choose_columns(struct list_plan *p, const int natural[LIST_COLUMN_COU
 	return rank;
 }
 
+/* Numbers should not touch the border, and columns stand two apart; but to see more of the first ones is better. */
+static const struct {
+	int free, gap;
+} WAYS[] = {{1, GAP_COLS}, {1, 1}, {0, 1}};
+
 struct list_plan list_plan_make(const struct model *m, enum list_column sorted, int room)
 {
-	struct list_plan p;
+	struct list_plan p = {.total = 0};
 	int natural[LIST_COLUMN_COUNT];
 	for (int i = 0; i < LIST_COLUMN_COUNT; i++)
 		natural[i] = natural_cols(m, (enum list_column)i, sorted);
-	int wide = choose_columns(&p, natural, room, GAP_COLS);
-	bool tight = wide < WIDE_RANKS || p.total == room; /* numbers should not touch the border */
-	if (tight && choose_columns(&p, natural, room, 1) == wide && wide < WIDE_RANKS)
-		choose_columns(&p, natural, room, GAP_COLS); /* there would be no more of them */
+	for (size_t i = 0, best = 0; i < ARRAY_LEN(WAYS) && best < WIDE_RANKS; i++) {
+		struct list_plan way;
+		int free = room >= 2 * NAME_LEAST ? WAYS[i].free : 0; /* with less each column counts */
+		int rank = choose_columns(&way, natural, room - free, WAYS[i].gap);
+		if ((size_t)rank <= best)
+			continue;
+		best = (size_t)rank;
+		p = way;
+	}
 	int at = LIST_MARK_COLS;
 	for (int i = 0; i < LIST_COLUMN_COUNT; i++) {
 		p.at[i] = at + (p.cols[i] ? gap_before(&p, (enum list_column)i) : 0);
