@@ -24,7 +24,7 @@ static const struct {
     {"\x1b]777;notify;Title\a\x1b]777;notify;;body\a\x1b]777;notify\a\x1b]777;other;a;b\a",
      "notice Title|notice body"},
     {"\x1b]99;;hello\x1b\\", "notice hello"},
-    {"\x1b]99;i=1:d=0;Hel\x1b\\\x1b]99;i=1:d=0;lo\x1b\\\x1b]99;i=1:p=body;World\x1b\\",
+    {"\x1b]99;i=1:d=0;He\x1b\\\x1b]99;i=1:d=0;llo\x1b\\\x1b]99;i=1:p=body;World\x1b\\",
      "notice Hello: World"},
     {"\x1b]99;i=1:d=0:p=body;b\x1b\\\x1b]99;i=1:p=title;t\x1b\\", "notice t: b"},
     {"\x1b]99;i=1:d=0;lost\x1b\\\x1b]99;i=2;kept\x1b\\\x1b]99;i=1:d=1;!\x1b\\", "notice kept|notice !"},
@@ -36,7 +36,7 @@ static const struct {
     {"\x1b]99;i=1:d=0;t\x1b\\\x1b"
      "c\x1b]99;i=1;u\x1b\\",
      "notice u"},
-    {"\x1b]133;A\a$ \x1b]133;B\als\r\n\x1b]133;C\aout\r\n\x1b]133;D;2\a", "prompt|command|done 2"},
+    {"\x1b]133;A\a$ \x1b]133;B\aid\r\n\x1b]133;C\aout\r\n\x1b]133;D;2\a", "prompt|command|done 2"},
     {"\x1b]133;A;cl=m;aid=7\a\x1b]133;A;k=i\a\x1b]133;A;k=s\a\x1b]133;A;aid=1;k=r\a", "prompt|prompt"},
     {"\x1b]133;D\a\x1b]133;D;0;aid=3\a\x1b]133;D;\a\x1b]133;D;x\a\x1b]133;D;-1\a",
      "done -1|done 0|done -1|done -1|done -1"},
