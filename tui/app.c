@@ -111,13 +111,18 @@ static void ring_if_called(struct app *a)
 		tui_screen_bell(a->screen);
 }
 
+static void sync_panes(struct app *a)
+{
+	a->wish_count = dash_wanted_panes(a->dash, a->wishes, DASH_PANES_MOST);
+	panes_sync(a->panes, a->wishes, a->wish_count);
+}
+
 static void draw(struct app *a)
 {
 	dash_look(a->dash);
 	if (fleet_is_settled(a->fleet))
 		ring_if_called(a);
-	a->wish_count = dash_wanted_panes(a->dash, a->wishes, DASH_PANES_MOST);
-	panes_sync(a->panes, a->wishes, a->wish_count);
+	sync_panes(a);
 	move_focus(a);
 	/* A VM with a terminal needs no console log: only the others are read for it. */
 	console_update(&a->console, dash_wanted_console(a->dash));
@@ -181,6 +186,7 @@ static void note_input(struct app *a)
 static void on_input(void *arg, const struct input_event *ev)
 {
 	struct app *a = arg;
+	bool typed = dash_is_typing(a->dash);
 	switch (ev->kind) {
 	case INPUT_KEY: dash_key(a->dash, ev->key, ev->mods); break;
 	case INPUT_PASTE: dash_paste(a->dash, ev->text, ev->first, ev->last); break;
@@ -189,6 +195,8 @@ static void on_input(void *arg, const struct input_event *ev)
 	case INPUT_REPLY: tui_screen_reply(a->screen, ev); break;
 	}
 	app_end_batch(a);
+	if (!typed && dash_is_typing(a->dash))
+		sync_panes(a); /* the next key is for a terminal that may not be open yet */
 	if (ev->kind != INPUT_FOCUS && ev->kind != INPUT_REPLY)
 		note_input(a);
 	app_changed(a);

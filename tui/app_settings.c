@@ -10,18 +10,55 @@
 #include "core/client/dirwatch.h"
 #include "core/config/paths.h"
 #include "tui/app_internal.h"
+#include "tui/screen.h"
+#include "tui/theme_file.h"
 
+/* ---- theme ---- */
+
+static void show_theme(struct app *a)
+{
+	tui_screen_set_theme(a->screen, &a->theme);
+	app_changed(a);
+}
+
+/* The one of the settings comes back with the next reload. */
 void app_set_theme(struct app *a, const char *name)
 {
-	if (strcmp(name, "default") != 0)
-		app_notice(a, "no such theme", name);
+	struct err e = ERR_INIT;
+	if (!theme_load(&a->theme, name, &e)) {
+		dash_notice(a->dash, e.msg);
+		return;
+	}
+	show_theme(a);
+	app_notice(a, "theme", name);
 }
 
 /* ---- settings ---- */
 
+/* A name that is not right is a mistake in our file; one in the theme's own file has its own place. */
+static bool load_theme(const struct settings *s, const char *path, struct theme *out, struct err *e)
+{
+	const struct config_text *t = &s->config.ui.theme;
+	if (theme_load(out, t->text, e))
+		return true;
+	if (e->kind != ERR_INVALID && t->line > 0)
+		err_wrap(e, "%s:%d", path, t->line);
+	return false;
+}
+
+/* All of it or nothing. */
 static bool load(struct app *a, struct err *e)
 {
-	return settings_load(&a->settings, a->config_path, e);
+	struct settings fresh;
+	struct theme theme = theme_default;
+	settings_init(&fresh);
+	bool ok = settings_load(&fresh, a->config_path, e) && load_theme(&fresh, a->config_path, &theme, e);
+	settings_finish(ok ? &a->settings : &fresh);
+	if (ok) {
+		a->settings = fresh;
+		a->theme = theme;
+	}
+	return ok;
 }
 
 void app_settings_reload(struct app *a, bool told)
@@ -39,7 +76,10 @@ void app_settings_reload(struct app *a, bool told)
 
 void app_settings_apply(struct app *a)
 {
-	app_changed(a);
+	const struct config_ui *ui = &a->settings.config.ui;
+	tui_screen_mouse(a->screen, ui->mouse, false);
+	tui_screen_ascii(a->screen, ui->ascii);
+	show_theme(a);
 }
 
 /* ---- when files change ---- */

@@ -144,18 +144,29 @@ static void choose_targets(struct dash *d, struct view *v, const struct vm_actio
 	names_finish(&wanted);
 }
 
-/* The terminal that is shown, of the selected VM alone. */
+/* The number of the terminal that is shown of the selected VM; 0: it has none. */
+static uint32_t shown_number(const struct dash *d, const struct view *v)
+{
+	const struct pane_source *p = dash_pane_of(d, v, v->vm);
+	if (v->term || !v->vm)
+		return v->term;
+	for (uint32_t i = 0; i < v->vm->status.terminal_count; i++) {
+		if (v->vm->status.terminal[i].first)
+			return v->vm->status.terminal[i].number;
+	}
+	return p && p->link == PANE_LIVE ? p->term : 0;
+}
+
 static void ask_close(struct dash *d, struct view *v)
 {
 	struct question *q = &d->question;
-	const struct pane_source *p = dash_pane_of(d, v, v->vm);
-	if (!v->vm || !is_ready(v->vm) || !p || p->link != PANE_LIVE) {
+	q->term = shown_number(d, v);
+	if (!v->vm || !is_ready(v->vm) || q->term == 0) {
 		dash_notice(d, "there is no terminal to end");
 		return;
 	}
 	names_add(&q->vms, d->selected);
-	q->term = p->term;
-	snprintf(q->text, sizeof(q->text), "end terminal %u of %s and the program in it? y/n", p->term,
+	snprintf(q->text, sizeof(q->text), "end terminal %u of %s and the program in it? y/n", q->term,
 	         d->selected);
 	ask(d, ACTION_CLOSE_SHELL);
 }

@@ -108,16 +108,23 @@ void dash_end_typing_if_over(struct dash *d, struct view *v, const char *was)
 	dash_leave_typing(d);
 }
 
+static void key_into(struct dash *d, const struct fleet_vm *vm, uint32_t key, unsigned mods)
+{
+	if (!d->ops->send_key(d->arg, vm->status.name, dash_term_of(d, vm), key, mods))
+		dash_noticef(d, "%s takes no keys now: the last ones are lost", vm->status.name);
+}
+
 void dash_type_key(struct dash *d, struct view *v, uint32_t key, unsigned mods)
 {
-	if (!d->broadcast) {
-		d->ops->send_key(d->arg, d->selected, v->term, key, mods);
+	d->notice[0] = '\0';
+	if (!d->broadcast && v->vm) {
+		key_into(d, v->vm, key, mods);
 		return;
 	}
 	for (size_t i = 0; i < d->marked.count; i++) {
 		const struct fleet_vm *vm = dash_find_vm(v, d->marked.all[i]);
 		if (can_type(d, v, vm))
-			d->ops->send_key(d->arg, d->marked.all[i], dash_term_of(d, vm), key, mods);
+			key_into(d, vm, key, mods);
 	}
 }
 

@@ -10,6 +10,14 @@
 #include "core/loop/timer.h"
 #include "core/term/screen.h"
 
+#define EARLY_KEYS_MOST 64
+
+/* A key that was pressed while the terminal was being opened. */
+struct early_key {
+	uint32_t key;
+	unsigned mods;
+};
+
 struct pane {
 	const struct pane_ops *ops; /* kept */
 	void *arg;
@@ -25,6 +33,8 @@ struct pane {
 	bool told; /* on_opened was called */
 	char why[512];
 	struct buf paste;
+	struct early_key early[EARLY_KEYS_MOST];
+	size_t early_count;
 };
 
 static void break_link(struct pane *p, const struct err *e)
@@ -83,6 +93,9 @@ static void on_opened(void *arg, uint32_t number)
 	p->number = number;
 	p->told = true;
 	send_size(p); /* the window may have changed meanwhile */
+	for (size_t i = 0; i < p->early_count; i++)
+		client_term_key(p->term, p->early[i].key, p->early[i].mods);
+	p->early_count = 0;
 	p->ops->on_opened(p->arg, number, NULL);
 }
 
@@ -203,8 +216,15 @@ void pane_describe(const struct pane *p, struct pane_source *out)
 	    p->term && (p->link == PANE_LIVE || p->link == PANE_ENDED) ? client_term_screen(p->term) : NULL;
 }
 
+/* Whoever types does not wait for the picture: the first keys are kept until there is a terminal. */
 bool pane_key(struct pane *p, uint32_t key, unsigned mods)
 {
+	if (p->link == PANE_OPENING && p->number == 0) {
+		if (p->early_count == EARLY_KEYS_MOST)
+			return false;
+		p->early[p->early_count++] = (struct early_key){.key = key, .mods = mods};
+		return true;
+	}
 	return p->term && client_term_key(p->term, key, mods);
 }
 

@@ -50,7 +50,8 @@ void pane_resize(struct pane *p, unsigned rows, unsigned cols);
 /* Fills all but `console`. What is borrowed is valid until the next turn of the loop. */
 void pane_describe(const struct pane *p, struct pane_source *out);
 
-/* False: not sent, since it is not live or its connection is full. */
+/* False: not sent, since it is not live or its connection is full. Keys that come while it is being opened are kept for it, some
+ * dozens of them. */
 bool pane_key(struct pane *p, uint32_t key, unsigned mods);
 bool pane_text(struct pane *p, struct bytes text);
 /* A piece of a paste. False, and nothing of it sent, when the whole is too long or cannot be sent; told with the last piece. */

@@ -11,77 +11,11 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/mem.h"
+#include "tests/lib/fake_vm.h"
 #include "tests/lib/pty.h"
 
 #define ROWS 30
 #define COLS 110
-
-/* ---- TAP ---- */
-
-struct tap {
-	int count, failed;
-};
-
-static bool ok(struct tap *t, bool passed, const char *what)
-{
-	t->failed += !passed;
-	printf("%sok %d - %s\n", passed ? "" : "not ", ++t->count, what);
-	fflush(stdout);
-	return passed;
-}
-
-/* ---- fake VMs ---- */
-
-struct vm {
-	pid_t pid;
-	int commands; /* its stdin */
-};
-
-static struct vm vm_start(const char *name)
-{
-	int in[2], out[2];
-	char line[16];
-	if (pipe(in) < 0 || pipe(out) < 0)
-		exit(2);
-	struct vm vm = {.pid = fork(), .commands = in[1]};
-	if (vm.pid == 0) {
-		dup2(in[0], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		close(in[0]);
-		close(in[1]);
-		close(out[0]);
-		close(out[1]);
-		execl("build/tests/e2e/fake_supervisor", "fake_supervisor", name, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	fd_set_cloexec(in[1], true);
-	if (read(out[0], line, sizeof(line)) <= 0) {
-		printf("Bail out! the fake supervisor does not start\n");
-		exit(2);
-	}
-	close(out[0]);
-	return vm;
-}
-
-static void vm_tell(const struct vm *vm, const char *line)
-{
-	fd_write_all(vm->commands, line, strlen(line));
-	fd_write_all(vm->commands, "\n", 1);
-}
-
-static bool vm_runs(const struct vm *vm)
-{
-	return waitpid(vm->pid, NULL, WNOHANG) == 0;
-}
-
-static void vm_end(struct vm *vm)
-{
-	kill(vm->pid, SIGCONT);
-	close(vm->commands);
-	waitpid(vm->pid, NULL, 0);
-}
 
 /* ---- the dashboard ---- */
 
@@ -203,27 +137,28 @@ static void quit(struct pty *p)
 static void test_empty(struct tap *t)
 {
 	struct pty *p = dashboard(12, 80, NULL);
-	ok(t, pty_wait_text(p, "No VMs. N makes one"), "an empty dashboard says what to do");
+	tap_ok(t, pty_wait_text(p, "No VMs. N makes one"), "an empty dashboard says what to do");
 	quit(p);
 }
 
 static void test_list(struct tap *t, struct pty *p)
 {
-	ok(t,
-	   pty_wait_text(p, "2 VMs") && pty_wait_text(p, "▸ alpha  ○ ready") &&
-	       pty_wait_text(p, "  beta   ○ ready"),
-	   "the list shows both VMs with their states");
-	ok(t, pty_wait_text(p, "│$"), "the pane shows the prompt of the selected VM's shell");
+	tap_ok(t,
+	       pty_wait_text(p, "2 VMs") && pty_wait_text(p, "▸ alpha  ○ ready") &&
+	           pty_wait_text(p, "  beta   ○ ready"),
+	       "the list shows both VMs with their states");
+	tap_ok(t, pty_wait_text(p, "│$"), "the pane shows the prompt of the selected VM's shell");
 }
 
 static void test_typing(struct tap *t, struct pty *p)
 {
 	pty_send(p, "\r");
-	ok(t, wait_bottom(p, ROWS, "TYPING alpha — C-] leaves") && pty_has_text(p, "┏━ alpha"),
-	   "Enter types: border and bottom line say so");
+	tap_ok(t, wait_bottom(p, ROWS, "TYPING alpha — C-] leaves") && pty_has_text(p, "┏━ alpha"),
+	       "Enter types: border and bottom line say so");
 	pty_send(p, "echo he''llo\r");
-	ok(t, pty_wait_text(p, "┃hello"), "what is typed reaches the program");
-	ok(t, program_has_size_of_pane(p, COLS), "the program's terminal has exactly the size of the pane");
+	tap_ok(t, pty_wait_text(p, "┃hello"), "what is typed reaches the program");
+	tap_ok(t, program_has_size_of_pane(p, COLS),
+	       "the program's terminal has exactly the size of the pane");
 	pty_send(p, "stty -icanon -isig -ixon -iexten -echo; echo go''ing; dd bs=1 count=19 2>/dev/null | "
 	            "cat -v; stty sane\r");
 	pty_wait_text(p, "┃going");
@@ -233,63 +168,64 @@ static void test_typing(struct tap *t, struct pty *p)
 	pty_send(p, "\033[1;5D");        /* Control-Left */
 	pty_send(p, "\035\035");         /* C-] C-]: one for the guest */
 	pty_send(p, "\033");             /* and a bare Escape, last: told apart by time */
-	ok(t, pty_wait_text(p, "^C^Z^Q^S^[x^[[15~^[[1;5D^]^["),
-	   "every key reaches the program as it was pressed");
+	tap_ok(t, pty_wait_text(p, "^C^Z^Q^S^[x^[[15~^[[1;5D^]^["),
+	       "every key reaches the program as it was pressed");
 }
 
 static void test_paste(struct tap *t, struct pty *p)
 {
 	pty_wait_text(p, "^]^[$"); /* the prompt is back */
 	pty_send(p, "\033[200~echo o''ne q\035\033[201~\r");
-	ok(t, pty_wait_text(p, "┃one q") && wait_bottom(p, ROWS, "TYPING alpha — C-] leaves"),
-	   "a paste goes to the program, and nothing in it acts as a key");
+	tap_ok(t, pty_wait_text(p, "┃one q") && wait_bottom(p, ROWS, "TYPING alpha — C-] leaves"),
+	       "a paste goes to the program, and nothing in it acts as a key");
 	pty_send(p, "\003\035");
-	ok(t, wait_bottom(p, ROWS, "COMMAND"), "C-] leaves typing");
+	tap_ok(t, wait_bottom(p, ROWS, "COMMAND"), "C-] leaves typing");
 	pty_send(p, "\033[200~qqxy\033[201~");
-	ok(t, pty_wait_text(p, "a paste goes to a VM while typing"), "a paste is no command");
+	tap_ok(t, pty_wait_text(p, "a paste goes to a VM while typing"), "a paste is no command");
 }
 
 static void test_selection(struct tap *t, struct pty *p)
 {
 	pty_send(p, "j");
-	ok(t, pty_wait_text(p, "┌─ beta") && pty_wait_no_text(p, "hello"), "j shows the next VM");
+	tap_ok(t, pty_wait_text(p, "┌─ beta") && pty_wait_no_text(p, "hello"), "j shows the next VM");
 	pty_send(p, "k");
-	ok(t, pty_wait_text(p, "┌─ alpha") && pty_wait_text(p, "│hello"), "k goes back to the same screen");
+	tap_ok(t, pty_wait_text(p, "┌─ alpha") && pty_wait_text(p, "│hello"),
+	       "k goes back to the same screen");
 }
 
-static void test_denied(struct tap *t, struct pty *p, const struct vm *alpha)
+static void test_denied(struct tap *t, struct pty *p, const struct fake_vm *alpha)
 {
-	vm_tell(alpha, "deny telemetry.test 443");
-	ok(t,
-	   pty_wait_text(p, "alpha  telemetry.test:443") && pty_wait_text(p, "[Denied 1]") &&
-	       pty_wait_text(p, "1 denied"),
-	   "a refusal is in the feed and counted");
+	fake_vm_tell(alpha, "deny telemetry.test 443");
+	tap_ok(t,
+	       pty_wait_text(p, "alpha  telemetry.test:443") && pty_wait_text(p, "[Denied 1]") &&
+	           pty_wait_text(p, "1 denied"),
+	       "a refusal is in the feed and counted");
 	pty_send(p, "a");
-	ok(t, pty_wait_text(p, "allow telemetry.test for alpha? y/n"), "an allow asks first");
+	tap_ok(t, pty_wait_text(p, "allow telemetry.test for alpha? y/n"), "an allow asks first");
 	pty_send(p, "y");
-	ok(t, pty_wait_text(p, "alpha: allow telemetry.test:443: in force"), "and shows the answer");
+	tap_ok(t, pty_wait_text(p, "alpha: allow telemetry.test:443: in force"), "and shows the answer");
 	pty_send(p, "j");
 	pty_send(p, "\t\r");
-	ok(t, pty_wait_text(p, "▸ alpha"), "Enter on a row goes to its VM");
+	tap_ok(t, pty_wait_text(p, "▸ alpha"), "Enter on a row goes to its VM");
 }
 
-static void test_egress(struct tap *t, struct pty *p, const struct vm *beta)
+static void test_egress(struct tap *t, struct pty *p, const struct fake_vm *beta)
 {
-	vm_tell(beta, "egress broken the relay does not listen");
-	ok(t, pty_wait_text(p, "the relay does not listen") && pty_wait_text(p, "1 egress broken"),
-	   "a broken way out is seen at a glance");
-	vm_tell(beta, "egress ok");
-	ok(t, pty_wait_no_text(p, "egress broken"), "and so is its repair");
+	fake_vm_tell(beta, "egress broken the relay does not listen");
+	tap_ok(t, pty_wait_text(p, "the relay does not listen") && pty_wait_text(p, "1 egress broken"),
+	       "a broken way out is seen at a glance");
+	fake_vm_tell(beta, "egress ok");
+	tap_ok(t, pty_wait_no_text(p, "egress broken"), "and so is its repair");
 }
 
-static void test_hostile_output(struct tap *t, struct pty *p, const struct vm *alpha)
+static void test_hostile_output(struct tap *t, struct pty *p, const struct fake_vm *alpha)
 {
-	vm_tell(alpha,
-	        "title \\e]0;evil\\e[2Jtitle\\a\\e]52;c;aGk=\\a\\e[?1049hZ\\e[?1049l\\e]2;plain title\\a");
-	ok(t, pty_wait_text(p, "· plain title"), "the program's title is in the pane's title");
+	fake_vm_tell(
+	    alpha, "title \\e]0;evil\\e[2Jtitle\\a\\e]52;c;aGk=\\a\\e[?1049hZ\\e[?1049l\\e]2;plain title\\a");
+	tap_ok(t, pty_wait_text(p, "· plain title"), "the program's title is in the pane's title");
 	const char *out = pty_output(p, NULL);
-	ok(t, !strstr(out, "\033]52") && !strstr(out, "evil\033"),
-	   "no sequence of the program reaches the operator's terminal");
+	tap_ok(t, !strstr(out, "\033]52") && !strstr(out, "evil\033"),
+	       "no sequence of the program reaches the operator's terminal");
 }
 
 /* Column of a character in the first row that has it; -1. */
@@ -304,20 +240,22 @@ static int find_col(struct pty *p, const char *row_text, uint32_t code, unsigned
 	return -1;
 }
 
-static void test_odd_characters(struct tap *t, struct pty *p, const struct vm *alpha)
+static void test_odd_characters(struct tap *t, struct pty *p, const struct fake_vm *alpha)
 {
 	/* Wide ones; a base with marks, more than a cell holds; an emoji that the C library does not know; a family that some
 	 * terminals draw as one; a soft hyphen; a right-to-left override. */
-	vm_tell(alpha,
-	        "title \\e[2J\\e[H\xe6\x97\xa5\xe6\x9c\xac|e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86|"
-	        "\xe2\x80\xae|END \xf0\x9f\xab\xa8");
-	ok(t, pty_wait_text(p, "|END"), "odd characters are drawn");
+	fake_vm_tell(
+	    alpha,
+	    "title \\e[2J\\e[H\xe6\x97\xa5\xe6\x9c\xac|e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86|"
+	    "\xe2\x80\xae|END \xf0\x9f\xab\xa8");
+	tap_ok(t, pty_wait_text(p, "|END"), "odd characters are drawn");
 	int border = find_col(p, "|END", 0x2502, COLS), e = find_col(p, "|END", 'E', COLS);
-	ok(t, border > 0 && e - border == 1 + 4 + 1 + 1 + 1 + 1, "and shift nothing to their right");
-	ok(t, !strstr(pty_output(p, NULL), "\xe2\x80\xae"), "and none that changes the direction gets out");
-	vm_tell(alpha, "title \\e[2J\\e[H\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xc2\xad|DONE");
-	ok(t, pty_wait_text(p, "|DONE") && !strstr(pty_output(p, NULL), "\xe2\x80\x8d"),
-	   "nor one that joins cells");
+	tap_ok(t, border > 0 && e - border == 1 + 4 + 1 + 1 + 1 + 1, "and shift nothing to their right");
+	tap_ok(t, !strstr(pty_output(p, NULL), "\xe2\x80\xae"),
+	       "and none that changes the direction gets out");
+	fake_vm_tell(alpha, "title \\e[2J\\e[H\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xc2\xad|DONE");
+	tap_ok(t, pty_wait_text(p, "|DONE") && !strstr(pty_output(p, NULL), "\xe2\x80\x8d"),
+	       "nor one that joins cells");
 }
 
 static void test_idle(struct tap *t, struct pty *p)
@@ -326,7 +264,7 @@ static void test_idle(struct tap *t, struct pty *p)
 	size_t before = pty_output_total(p);
 	/* The clock in the title may change once in this time, and that is a few bytes. */
 	pty_wait_quiet(p, 2200);
-	ok(t, pty_output_total(p) - before < 200, "nothing is written while nothing happens");
+	tap_ok(t, pty_output_total(p) - before < 200, "nothing is written while nothing happens");
 }
 
 static void test_resize_storm(struct tap *t, struct pty *p)
@@ -340,11 +278,12 @@ static void test_resize_storm(struct tap *t, struct pty *p)
 	pty_resize(p, 1, 1);
 	pty_poll(p);
 	pty_resize(p, 26, 100);
-	ok(t, wait_bottom(p, 26, "COMMAND") && pty_wait_text(p, "▸ alpha") && pty_wait_text(p, "┌─ alpha"),
-	   "after a storm of sizes the last one is drawn");
+	tap_ok(t,
+	       wait_bottom(p, 26, "COMMAND") && pty_wait_text(p, "▸ alpha") && pty_wait_text(p, "┌─ alpha"),
+	       "after a storm of sizes the last one is drawn");
 	pty_send(p, "\r");
 	wait_bottom(p, 26, "TYPING alpha — C-] leaves");
-	ok(t, program_has_size_of_pane(p, 100), "and the program has it, too");
+	tap_ok(t, program_has_size_of_pane(p, 100), "and the program has it, too");
 	pty_send(p, "\035");
 	wait_bottom(p, 26, "COMMAND");
 	pty_resize(p, ROWS, COLS);
@@ -354,15 +293,15 @@ static void test_resize_storm(struct tap *t, struct pty *p)
 static void test_program_ends(struct tap *t, struct pty *p)
 {
 	pty_send(p, "\rexit 3\r");
-	ok(t, pty_wait_text(p, "the program ended with code 3") && wait_bottom(p, ROWS, "COMMAND"),
-	   "typing ends with the program");
+	tap_ok(t, pty_wait_text(p, "the program ended with code 3") && wait_bottom(p, ROWS, "COMMAND"),
+	       "typing ends with the program");
 	pty_send(p, "\r");
-	ok(t, wait_bottom(p, ROWS, "TYPING alpha — C-] leaves") && pty_wait_text(p, "┃$"),
-	   "Enter starts a new one");
+	tap_ok(t, wait_bottom(p, ROWS, "TYPING alpha — C-] leaves") && pty_wait_text(p, "┃$"),
+	       "Enter starts a new one");
 	pty_send(p, "\035");
 }
 
-static void test_failed(struct tap *t, struct pty *p, struct vm *alpha)
+static void test_failed(struct tap *t, struct pty *p, struct fake_vm *alpha)
 {
 	struct err e = ERR_INIT;
 	char *log = mem_printf("%s/ccvm/alpha/console.log", getenv("XDG_STATE_HOME"));
@@ -372,28 +311,30 @@ static void test_failed(struct tap *t, struct pty *p, struct vm *alpha)
 	free(log);
 	kill(alpha->pid, SIGKILL);
 	waitpid(alpha->pid, NULL, 0);
-	ok(t,
-	   pty_wait_text(p, "✗ failed") && pty_wait_text(p, "its supervisor died") &&
-	       pty_wait_text(p, "1 failed"),
-	   "a VM whose supervisor was killed is failed, with the reason");
-	ok(t, pty_wait_text(p, "Kernel panic - not syncing"), "and its pane shows the last console lines");
+	tap_ok(t,
+	       pty_wait_text(p, "✗ failed") && pty_wait_text(p, "its supervisor died") &&
+	           pty_wait_text(p, "1 failed"),
+	       "a VM whose supervisor was killed is failed, with the reason");
+	tap_ok(t, pty_wait_text(p, "Kernel panic - not syncing"),
+	       "and its pane shows the last console lines");
 	close(alpha->commands);
-	*alpha = vm_start("alpha");
-	ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && pty_wait_text(p, "│$"), "a new one is seen and opened");
+	*alpha = fake_vm_start("alpha");
+	tap_ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && pty_wait_text(p, "│$"),
+	       "a new one is seen and opened");
 }
 
-static void test_quit(struct tap *t, struct pty *p, const struct termios *before, const struct vm *alpha,
-                      const struct vm *beta)
+static void test_quit(struct tap *t, struct pty *p, const struct termios *before, const struct fake_vm *alpha,
+                      const struct fake_vm *beta)
 {
 	int status = -1;
 	kill(alpha->pid, SIGSTOP); /* not even a supervisor that hangs holds it up */
 	uint64_t start = clock_mono_ms();
 	pty_send(p, "q");
-	ok(t, pty_wait_exit(p, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0, "q quits");
+	tap_ok(t, pty_wait_exit(p, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0, "q quits");
 	printf("# in %d ms\n", (int)(clock_mono_ms() - start));
 	kill(alpha->pid, SIGCONT);
-	ok(t, given_back(p, before), "and gives the terminal back");
-	ok(t, vm_runs(alpha) && vm_runs(beta), "and the VMs run on");
+	tap_ok(t, given_back(p, before), "and gives the terminal back");
+	tap_ok(t, fake_vm_runs(alpha) && fake_vm_runs(beta), "and the VMs run on");
 	pty_end(p);
 }
 
@@ -413,10 +354,10 @@ static void test_signals(struct tap *t)
 		wait_bottom(p, ROWS, "TYPING alpha — C-] leaves");
 		pty_signal(p, CASES[i].signum);
 		snprintf(what, sizeof(what), "%s ends it and the terminal is given back", CASES[i].name);
-		ok(t,
-		   pty_wait_exit(p, &status) && WIFEXITED(status) &&
-		       WEXITSTATUS(status) == 128 + CASES[i].signum && given_back(p, &before),
-		   what);
+		tap_ok(t,
+		       pty_wait_exit(p, &status) && WIFEXITED(status) &&
+		           WEXITSTATUS(status) == 128 + CASES[i].signum && given_back(p, &before),
+		       what);
 		printf("# wait status %#x\n", (unsigned)status);
 		pty_end(p);
 	}
@@ -446,11 +387,11 @@ static void test_hard_ends(struct tap *t)
 		struct termios before = pty_termios(p);
 		pty_wait_text(p, "│$");
 		kill(child_of(pty_pid(p)), SIGNALS[i]);
-		ok(t,
-		   pty_wait_text(p, "sh goes on") &&
-		       pty_wait(p, is_given_back, &before, "the terminal to be given back"),
-		   SIGNALS[i] == SIGKILL ? "the terminal is given back even after kill -9"
-		                         : "and after a crash");
+		tap_ok(t,
+		       pty_wait_text(p, "sh goes on") &&
+		           pty_wait(p, is_given_back, &before, "the terminal to be given back"),
+		       SIGNALS[i] == SIGKILL ? "the terminal is given back even after kill -9"
+		                             : "and after a crash");
 		pty_end(p);
 	}
 }
@@ -464,14 +405,15 @@ static void test_suspend(struct tap *t)
 	pty_send(p, "build/ccvm\r");
 	pty_wait_text(p, "│$");
 	pty_send(p, "\032");
-	ok(t, pty_wait_text(p, "Stopped") && !(pty_modes(p) & TERM_ALT_SCREEN), "C-z goes back to the shell");
+	tap_ok(t, pty_wait_text(p, "Stopped") && !(pty_modes(p) & TERM_ALT_SCREEN),
+	       "C-z goes back to the shell");
 	pty_send(p, "echo a''live\r");
-	ok(t, pty_wait_text(p, "alive"), "which can be used");
+	tap_ok(t, pty_wait_text(p, "alive"), "which can be used");
 	pty_send(p, "fg\r");
-	ok(t, pty_wait_text(p, "▸ alpha") && wait_bottom(p, ROWS, "COMMAND"), "and fg returns");
+	tap_ok(t, pty_wait_text(p, "▸ alpha") && wait_bottom(p, ROWS, "COMMAND"), "and fg returns");
 	pty_send(p, "q");
-	ok(t, pty_wait_text(p, "alive") && !(pty_modes(p) & TERM_ALT_SCREEN),
-	   "quitting then ends where it began");
+	tap_ok(t, pty_wait_text(p, "alive") && !(pty_modes(p) & TERM_ALT_SCREEN),
+	       "quitting then ends where it began");
 	pty_end(p);
 }
 
@@ -494,10 +436,11 @@ static void test_terminals(struct tap *t)
 {
 	struct pty *p = dashboard(ROWS, COLS, "NO_COLOR=1");
 	bool shown = pty_wait_text(p, "│$");
-	ok(t, shown && !has_colours(pty_output(p, NULL)), "NO_COLOR is obeyed");
+	tap_ok(t, shown && !has_colours(pty_output(p, NULL)), "NO_COLOR is obeyed");
 	quit(p);
 	p = dashboard(ROWS, COLS, "LC_ALL=C");
-	ok(t, pty_wait_text(p, "> alpha  o ready") && pty_wait_text(p, "|$"), "an ASCII locale gets ASCII");
+	tap_ok(t, pty_wait_text(p, "> alpha  o ready") && pty_wait_text(p, "|$"),
+	       "an ASCII locale gets ASCII");
 	quit(p);
 	static const unsigned SIZES[][2] = {{1, 1}, {2, 2}, {3, 100}, {8, 30}, {20, 5}, {200, 500}};
 	for (size_t i = 0; i < ARRAY_LEN(SIZES); i++) {
@@ -511,7 +454,7 @@ static void test_terminals(struct tap *t)
 		pty_wait_quiet(p, 150);
 		pty_send(p, "nq\033qqq");
 		snprintf(what, sizeof(what), "%ux%u works", SIZES[i][1], SIZES[i][0]);
-		ok(t, pty_wait_exit(p, &status) && status == 0, what);
+		tap_ok(t, pty_wait_exit(p, &status) && status == 0, what);
 		pty_end(p);
 	}
 }
@@ -519,12 +462,12 @@ static void test_terminals(struct tap *t)
 static void test_narrow(struct tap *t)
 {
 	struct pty *p = dashboard(14, 40, NULL);
-	ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && !pty_has_text(p, "─ alpha"),
-	   "a narrow screen shows the list");
+	tap_ok(t, pty_wait_text(p, "▸ alpha  ○ ready") && !pty_has_text(p, "─ alpha"),
+	       "a narrow screen shows the list");
 	pty_send(p, "\r");
-	ok(t, pty_wait_text(p, "━ alpha") && pty_wait_text(p, "40x11"), "and Enter all of the pane");
+	tap_ok(t, pty_wait_text(p, "━ alpha") && pty_wait_text(p, "40x11"), "and Enter all of the pane");
 	pty_send(p, "\035");
-	ok(t, pty_wait_no_text(p, "━ alpha") && pty_wait_text(p, "▸ alpha"), "and C-] the list");
+	tap_ok(t, pty_wait_no_text(p, "━ alpha") && pty_wait_text(p, "▸ alpha"), "and C-] the list");
 	quit(p);
 }
 
@@ -534,7 +477,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGPIPE, SIG_IGN);
 	test_empty(&t);
-	struct vm alpha = vm_start("alpha"), beta = vm_start("beta");
+	struct fake_vm alpha = fake_vm_start("alpha"), beta = fake_vm_start("beta");
 	struct pty *p = dashboard(ROWS, COLS, NULL);
 	struct termios before = pty_termios(p);
 	test_list(&t, p);
@@ -555,8 +498,8 @@ int main(void)
 	test_suspend(&t);
 	test_terminals(&t);
 	test_narrow(&t);
-	vm_end(&alpha);
-	vm_end(&beta);
+	fake_vm_end(&alpha);
+	fake_vm_end(&beta);
 	printf("1..%d\n", t.count);
 	return t.failed > 0;
 }
