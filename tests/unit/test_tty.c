@@ -1,9 +1,12 @@
 /* core/term/tty: what an operator's terminal gets. Most checks let our own emulator be that terminal. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/escape.h"
+#include "core/term/ascii.h"
+#include "core/term/input.h"
 #include "core/term/tty.h"
 #include "tests/lib/term_test.h"
 
@@ -26,6 +29,11 @@ static const char *const STEPS[] = {
     "\x1b[?5l",
     "\U0001f600\u26a0 x",
     "\x1b[7m \x1b[m",
+    "\x1b]8;;http://a.example/b\x1b\\li\x1b[1mnk\x1b[m\x1b]8;;\x1b\\ x",
+    "\x1b[H\x1b]8;id=1;mailto:c@d.example\x1b\\mail\x1b]8;;\x1b\\",
+    "\x1b[2S",
+    "\x1b[1;4r\x1b[1;1H\x1bM\x1bM\x1b[r",
+    "a\r\nb\r\nc\r\nd\r\n",
 };
 
 static void feed(struct term_test *t, const struct buf *b)
@@ -176,6 +184,149 @@ static void unsure_widths_are_corrected(void **state)
 	str_finish(&text);
 }
 
+/* A glyph that may be drawn wide gets room where nothing is, and what is beside it is written over what it spilled. */
+static void odd_glyphs_get_room_and_shift_nothing(void **state)
+{
+	(void)state;
+	struct str text = STR_INIT(4096);
+	assert_non_null(
+	    strstr(drawn(&text, "\u26a0", 4, 12, &FULL, false), "[1;2H\\x1b[0m \\x1b[1;1H\\xe2\\x9a\\xa0"));
+	/* The right half of a wide one is emptied first, for a terminal where it is narrow. */
+	assert_non_null(strstr(drawn(&text, "\U0001f600x", 4, 12, &FULL, false),
+	                       "[1;2H\\x1b[0m \\x1b[1;1H\\xf0\\x9f\\x98\\x80\\x1b[1;3Hx"));
+	str_finish(&text);
+
+	struct term_test t;
+	struct screen before;
+	struct buf out = BUF_INIT(1 << 20);
+	term_test_init(&t, 1, 12);
+	screen_init(&before, 1, 12);
+	term_test_write(&t, "\u26a0 |");
+	term_test_sync(&t);
+	screen_copy(&before, &t.screen);
+	term_test_write(&t, "\x1b[1;2Hx"); /* the cell beside it: both are written */
+	term_test_sync(&t);
+	tty_draw(&before, &t.screen, 1, 12, &FULL, &out);
+	assert_non_null(memmem(out.data, out.len, "\u26a0\x1b[1;2Hx", 3 + 6 + 1));
+	buf_finish(&out);
+	screen_finish(&before);
+	term_test_finish(&t);
+}
+
+/* What has only scrolled is moved by the terminal. */
+static void scrolling_is_left_to_the_terminal(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *bytes, *moves;
+	} CASES[] = {
+	    {"\x1b[20;1H\nnew", "\x1b[1;20r\x1b[20;1H\n\x1b[r"},
+	    {"\x1b[20;1H\n\n\nnew", "\x1b[1;20r\x1b[20;1H\n\n\n\x1b[r"},
+	    {"\x1b[H\x1bMnew", "\x1b[1;20r\x1b[1;1H\x1bM\x1b[r"},
+	    {"\x1b[3;18r\x1b[18;1H\n\nnew\x1b[r", "\x1b[3;18r\x1b[18;1H\n\n\x1b[r"},
+	    {"\x1b[5;1H\x1b[2Mnew", "\x1b[6;20r\x1b[20;1H\n\n\x1b[r"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+		struct term_test t, terminal;
+		struct screen before;
+		struct buf out = BUF_INIT(1 << 20);
+		term_test_init(&t, 20, 40);
+		term_test_init(&terminal, 20, 40);
+		emulator_write(terminal.e, tty_enter_bytes().p, tty_enter_bytes().len);
+		screen_init(&before, 20, 40);
+		for (int row = 0; row < 20; row++) {
+			char line[64];
+			snprintf(line, sizeof(line), "\x1b[%d;1H\x1b[3%dmline %d of some text", row + 1,
+			         row % 8, row);
+			term_test_write(&t, line);
+		}
+		term_test_sync(&t);
+		draw_and_compare(&terminal, &before, &t.screen, true);
+		term_test_write(&t, CASES[i].bytes);
+		term_test_sync(&t);
+		tty_draw(&before, &t.screen, 20, 40, &FULL, &out);
+		if (!memmem(out.data, out.len, CASES[i].moves, strlen(CASES[i].moves)) || out.len > 120)
+			fail_msg("case %zu: %zu bytes", i, out.len);
+		draw_and_compare(&terminal, &before, &t.screen, false);
+		assert_int_equal(emulator_history_count(terminal.e), 0);
+		buf_finish(&out);
+		screen_finish(&before);
+		term_test_finish(&t);
+		term_test_finish(&terminal);
+	}
+}
+
+static void links_are_passed_on_where_they_are_known(void **state)
+{
+	(void)state;
+#define LINKED(uri) "\x1b]8;;" uri "\x1b\\ab\x1b]8;;\x1b\\c"
+	struct str text = STR_INIT(4096);
+	struct tty_caps none = FULL;
+	none.links = false;
+	const char *got = drawn(&text, LINKED("https://x.example/"), 4, 12, &FULL, true);
+	const char *link = strstr(got, "\\x1b]8;id=");
+	assert_non_null(link);
+	assert_string_equal(link + strlen("\\x1b]8;id=01234567"),
+	                    ";https://x.example/\\x1b\\\\ab\\x1b]8;;\\x1b\\\\c\\x0d\\n");
+	assert_null(strstr(drawn(&text, LINKED("https://x.example/"), 4, 12, &none, true), "]8"));
+	/* A guest's file is none of the operator's. */
+	assert_null(strstr(drawn(&text, LINKED("file:///etc/passwd"), 4, 12, &FULL, true), "]8"));
+	str_finish(&text);
+}
+
+static void ascii_has_likenesses(void **state)
+{
+	(void)state;
+	static const struct tty_caps ASCII = {.ascii = true};
+	struct str text = STR_INIT(4096);
+	assert_string_equal(drawn(&text,
+	                          "\u250c\u2500\u2510\u2502\u256d\u2550\u2588\u25cf\u2713\u2192\u2026\u2014",
+	                          4, 12, &ASCII, true),
+	                    "+-+|+=#*+>~-\\x0d\\n");
+	assert_string_equal(drawn(&text, "Se\u00f1or\u2019s \u4e2d\u0416", 4, 12, &ASCII, true),
+	                    "Senor's ? ?\\x0d\\n");
+	for (uint32_t cp = 0; cp < 0x30000; cp++) {
+		char c = ascii_likeness(cp);
+		assert_true(c >= 0x20 && c < 0x7f);
+	}
+	str_finish(&text);
+}
+
+static void answers_switch_things_on(void **state)
+{
+	(void)state;
+	struct tty_caps caps = FULL;
+	struct buf out = BUF_INIT(256);
+	struct input_event ev = {.kind = INPUT_REPLY, .reply = REPLY_SYNC, .yes = true};
+	tty_answer(&caps, &ev, &out);
+	assert_true(caps.sync);
+	assert_int_equal(out.len, 0);
+	ev.reply = REPLY_KEYS;
+	tty_answer(&caps, &ev, &out);
+	assert_int_equal(out.len, 5);
+	assert_memory_equal(out.data, "\x1b[>1u", 5);
+	ev.reply = REPLY_DEVICE;
+	tty_answer(&caps, &ev, &out);
+	assert_int_equal(out.len, 5);
+
+	struct term_test t;
+	term_test_init(&t, 4, 12);
+	static const unsigned MODES[] = {TERM_MOUSE_DRAG, TERM_MOUSE_MOVE, TERM_MOUSE_CLICK, 0};
+	for (size_t i = 0; i < ARRAY_LEN(MODES); i++) {
+		buf_clear(&out);
+		tty_mouse(MODES[i], &out);
+		feed(&t, &out);
+		assert_int_equal(emulator_modes(t.e), MODES[i] | (MODES[i] ? TERM_MOUSE_SGR : 0));
+	}
+	/* What is asked gets its answers from any terminal, the last one last. */
+	emulator_write(t.e, tty_questions().p, tty_questions().len);
+	const char *replies = term_test_replies(&t);
+	assert_non_null(strstr(replies, "?2026;"));
+	assert_string_equal(strrchr(replies, '?') + strcspn(strrchr(replies, '?'), "c"), "c");
+	term_test_finish(&t);
+	buf_finish(&out);
+}
+
 static void the_terminal_is_left_as_it_was(void **state)
 {
 	(void)state;
@@ -265,9 +416,17 @@ static void capabilities_are_guessed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_terminal_shows_every_frame),   cmocka_unit_test(colours_follow_the_terminal),
-	    cmocka_unit_test(frames_are_cut_to_the_terminal), cmocka_unit_test(unsure_widths_are_corrected),
-	    cmocka_unit_test(the_terminal_is_left_as_it_was), cmocka_unit_test(titles_carry_no_controls),
+	    cmocka_unit_test(a_terminal_shows_every_frame),
+	    cmocka_unit_test(colours_follow_the_terminal),
+	    cmocka_unit_test(frames_are_cut_to_the_terminal),
+	    cmocka_unit_test(unsure_widths_are_corrected),
+	    cmocka_unit_test(odd_glyphs_get_room_and_shift_nothing),
+	    cmocka_unit_test(scrolling_is_left_to_the_terminal),
+	    cmocka_unit_test(links_are_passed_on_where_they_are_known),
+	    cmocka_unit_test(ascii_has_likenesses),
+	    cmocka_unit_test(answers_switch_things_on),
+	    cmocka_unit_test(the_terminal_is_left_as_it_was),
+	    cmocka_unit_test(titles_carry_no_controls),
 	    cmocka_unit_test(capabilities_are_guessed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
