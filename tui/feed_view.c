@@ -33,7 +33,7 @@ static int draw_target(struct canvas *c, struct rect r, int at, int cols, enum t
 #define WHY_MOST    44
 #define CLOSE_COLS  24 /* "1.5M out, 9.7K in, 12s" and some more */
 #define EVENT_COLS  6
-#define RULE_LEAST  20
+#define RULE_LEAST  8 /* "allow it" */
 #define RULE_WORD   "allow "
 
 /* What a row says, as texts; the columns are as wide as the widest of them, so that the reason stands near the host. */
@@ -151,13 +151,10 @@ static void draw_rule_text(struct canvas *c, struct rect r, int at, const struct
 	struct err e = ERR_INIT;
 	if (t->rule == 0 || !feed_row_rule(row, rule, &e))
 		return;
-	if (strcmp(rule, row->entry->target) == 0) { /* it stands there already */
-		canvas_text(c, r, at, STYLE_MUTED, RULE_WORD "it");
-		return;
-	}
-	int word = (int)strlen(RULE_WORD);
-	canvas_text(c, r, at, STYLE_MUTED, RULE_WORD);
-	draw_target(c, r, at + word, t->rule - word, STYLE_MUTED, rule);
+	int word = canvas_text(c, r, at, STYLE_MUTED, RULE_WORD) - at;
+	/* What stands in the row already is not said twice, and a rule that is cut would say less than the row. */
+	bool told = strcmp(rule, row->entry->target) == 0 || (int)strlen(rule) > t->rule - word;
+	canvas_text(c, r, at + word, STYLE_MUTED, told ? "it" : rule);
 }
 
 static void draw_table_row(struct canvas *c, struct rect r, const struct feed_view *v, const struct table *t,
