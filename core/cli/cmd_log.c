@@ -76,8 +76,8 @@ static void describe(const struct audit_record *r, char *out, size_t size)
 	if (r->event == AUDIT_CLOSE)
 		describe_close(r, out, size);
 	else if (r->event == AUDIT_START || r->event == AUDIT_POLICY)
-		snprintf(out, size, "%llu rules%s%s", (unsigned long long)r->rules, detail[0] ? ": " : "",
-		         detail);
+		snprintf(out, size, "%llu rule%s%s%s", (unsigned long long)r->rules, r->rules == 1 ? "" : "s",
+		         detail[0] ? ": " : "", detail);
 	else
 		snprintf(out, size, "%s%s%s", why, why[0] && detail[0] ? ": " : "", detail);
 }
