@@ -157,7 +157,7 @@ static void draw_heading(struct canvas *c, struct rect row, const struct list_vi
 static void draw_filter(struct canvas *c, struct rect row, const struct list_view *v)
 {
 	char count[LIST_TEXT_SIZE];
-	snprintf(count, sizeof(count), " %zu of %zu", v->model->vm_count, v->unfiltered);
+	snprintf(count, sizeof(count), " %zu of %zu ", v->model->vm_count, v->unfiltered);
 	int end = canvas_text_right(c, row, 0, STYLE_MUTED, count);
 	row.cols = MAX(end, 0);
 	int at = canvas_text(c, row, 1, STYLE_NOTICE, "/");

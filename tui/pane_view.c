@@ -302,6 +302,16 @@ static void say_attention(const struct pane_view *v, const struct vm_attention *
 	t->state_style = look.style;
 }
 
+/* The first terminal stands for its VM: an agent's hook need not say which terminal it speaks of. */
+static const struct vm_attention *attention_of(const struct vm_status *s, int index)
+{
+	if (index < 0)
+		return &s->attention;
+	const struct vm_terminal *terminal = &s->terminal[index];
+	return terminal->first ? vm_attention_worse(&terminal->attention, &s->attention)
+	                       : &terminal->attention;
+}
+
 static void say_state(const struct pane_view *v, int index, struct title *t)
 {
 	struct words_look look = words_vm(v->vm, NULL);
@@ -309,7 +319,7 @@ static void say_state(const struct pane_view *v, int index, struct title *t)
 	if (has_ended(v)) {
 		look = (struct words_look){"", "ended", STYLE_STATE_STOPPED};
 	} else if (is_live(v) && !v->vm->hangs && !s->paused) {
-		say_attention(v, index >= 0 ? &s->terminal[index].attention : &s->attention, t);
+		say_attention(v, attention_of(s, index), t);
 		return;
 	}
 	snprintf(t->part[PART_STATE], sizeof(t->part[0]), "%s%s%s", look.glyph, look.glyph[0] ? " " : "",

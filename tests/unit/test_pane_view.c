@@ -118,6 +118,12 @@ static void three_terminals(struct scene *s)
 	s->sources[0].term = 2;
 }
 
+static void by_hook(struct scene *s)
+{
+	s->vms[0].status.terminal[0].attention =
+	    (struct vm_attention){.state = ATTENTION_IDLE, .at_ms = NOW_MS};
+}
+
 static void many_terminals(struct scene *s)
 {
 	struct vm_status *v = &s->vms[0].status;
@@ -299,6 +305,10 @@ static const struct {
      "three terminals, the second one shown",
      {24, 80, 34, 6, false, true, 0},
      three_terminals},
+    {"pane-hook-40x12",
+     "a hook says that the VM waits, its terminal is idle",
+     {12, 40, 34, 6, true, false, 0},
+     by_hook},
     {"pane-tabs-40x12", "more tabs than fit", {12, 40, 34, 6, true, true, 0}, many_terminals},
     {"pane-larger-40x12", "another console made it larger", {12, 40, 34, 6, true, false, 0}, larger},
     {"pane-smaller-40x12", "another console made it smaller", {12, 40, 34, 6, true, false, 0}, smaller},
