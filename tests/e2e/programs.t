@@ -5,22 +5,14 @@
 # must become the same: text, attributes, cursor. The pane is zoomed; its window has as many rows more as the dashboard needs.
 . "$(dirname "$0")/../lib/tap.sh"
 
-export XDG_RUNTIME_DIR="$TMP/run" XDG_STATE_HOME="$TMP/state" XDG_DATA_HOME="$TMP/data" XDG_CONFIG_HOME="$TMP/config"
-mkdir -m 700 "$XDG_RUNTIME_DIR" "$TMP/home"
-mkdir "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CONFIG_HOME"
-export LC_ALL=C.UTF-8 TZ=UTC HOME="$TMP/home" SHELL=/bin/sh LESSHISTFILE=- GIT_CONFIG_NOSYSTEM=1 PAGER=less LESS=R
-unset NO_COLOR COLUMNS LINES COLORTERM TMUX ENV VIMINIT LESSOPEN
-ROOT=$PWD
+export LESSHISTFILE=- GIT_CONFIG_NOSYSTEM=1 PAGER=less LESS=R # before tmux starts, which hands them on
+unset VIMINIT LESSOPEN
+. "$(dirname "$0")/../lib/mux.sh"
 COLS=100 ROWS=24
 ABOVE=2 BELOW=1 # rows of the dashboard around a zoomed pane
-WAIT=20
 
 # ---- windows ----
 
-mux() { tmux -S "$TMP/tmux" -f /dev/null "$@"; }
-window() { # NAME ROWS COMMAND
-	mux new-session -d -s "$1" -x "$COLS" -y "$2" "cd $ROOT && exec env TERM=xterm-256color $3"
-}
 resize() { # COLS ROWS
 	COLS=$1 ROWS=$2
 	mux resize-window -t pane -x "$COLS" -y $((ROWS + ABOVE + BELOW)) \; \
@@ -90,7 +82,6 @@ cursor() { # NAME: column,row
 	[ "$1" != pane ] || at="${at% *} $((${at#* } - ABOVE))"
 	echo "$at"
 }
-has() { shows "$1" | grep -qF -- "$2"; }
 
 equal() { # NAME [-e]
 	[ "$(shows "$1" ${2+"$2"})" = "$(shows plain ${2+"$2"})" ] && [ "$(cursor "$1")" = "$(cursor plain)" ]
@@ -112,35 +103,20 @@ $(shows $w ${3+"$3"} >"$TMP/have"; shows plain ${3+"$3"} | diff - "$TMP/have")"
 gone() { # TEXT: from all three, as after Escape, which must stand alone
 	for w in pane attach plain; do wait_for $WAIT lacks $w "$1"; done
 }
-lacks() { ! has "$1" "$2"; }
 come() { for w in pane attach plain; do wait_for $WAIT has $w "$1"; done; }
 
 # ---- VMs, dashboard, attach ----
 
-start_vm() { # NAME FD
-	mkfifo "$TMP/$1.in"
-	build/tests/e2e/fake_supervisor "$1" <"$TMP/$1.in" >"$TMP/$1.out" 2>&1 &
-	eval "exec $2>$TMP/$1.in"
-	wait_for $WAIT grep -q ready "$TMP/$1.out" || { echo "Bail out! no fake supervisor"; exit 2; }
-}
-tap_on_exit 'mux kill-server 2>/dev/null; exec 8>&- 9>&-; wait'
 (cd "$HOME" && git init -q repo && cd repo && git config user.name A && git config user.email a@x.test &&
 	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		GIT_AUTHOR_DATE="2026-01-$n 10:00" GIT_COMMITTER_DATE="2026-01-$n 10:00" git commit -q --allow-empty -m "change $n" \
 			-m "Why number $n is right, in a line that is long enough to be wrapped or cut somewhere. 日本語 é"
 	done)
-cd "$HOME" || exit 2 # the programs' folder
-start_here() { (cd "$ROOT" && "$@"); }
-cd "$ROOT" || exit 2
-start_vm alpha 8
-start_vm beta 9
-
-mux new-session -d -s first -x 80 -y 24 'sleep 1000' # for the options, which count for the windows after it
-mux set -g default-terminal xterm-256color \; set -g status off \; set -s escape-time 0 \; \
-	set -g allow-rename off
-window plain $ROWS "PS1='$ ' sh"
-window attach $ROWS 'build/ccvm attach beta'
-window pane $((ROWS + ABOVE + BELOW)) 'build/ccvm'
+start_vm alpha
+start_vm beta
+window plain $COLS $ROWS "PS1='$ ' sh"
+window attach $COLS $ROWS 'build/ccvm attach beta'
+window pane $COLS $((ROWS + ABOVE + BELOW)) 'build/ccvm'
 resize $COLS $ROWS
 wait_for $WAIT has pane alpha
 mux send-keys -t pane z
@@ -290,8 +266,8 @@ keys Enter
 same 'before it is killed' '30' -e
 for w in pane attach; do kill -9 "$(mux display-message -p -t $w '#{pane_pid}')"; done
 for w in pane attach; do wait_for $WAIT sh -c "! tmux -S $TMP/tmux has-session -t $w"; done
-window attach $ROWS 'build/ccvm attach beta'
-window pane $((ROWS + ABOVE + BELOW)) 'build/ccvm'
+window attach $COLS $ROWS 'build/ccvm attach beta'
+window pane $COLS $((ROWS + ABOVE + BELOW)) 'build/ccvm'
 resize 93 22
 wait_for $WAIT has pane alpha
 mux send-keys -t pane z
