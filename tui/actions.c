@@ -204,6 +204,12 @@ static void do_copy_mode(struct dash *d, struct view *v, enum action action, con
 	dash_copy_begin(d, v);
 }
 
+static void do_copy_again(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	(void)v, (void)action;
+	d->ops->copy_again(d->arg, text);
+}
+
 static void do_pause(struct dash *d, struct view *v, enum action action, const char *text)
 {
 	(void)action, (void)text;
@@ -314,6 +320,7 @@ static act_fn *const HANDLERS[ACTION_EDIT_FIRST] = {
     [ACTION_NEW_SHELL] = do_new_shell,
     [ACTION_CLOSE_SHELL] = do_ask_vms,
     [ACTION_COPY_MODE] = do_copy_mode,
+    [ACTION_COPY_AGAIN] = do_copy_again,
     [ACTION_PAUSE] = do_pause,
     [ACTION_STOP] = do_ask_vms,
     [ACTION_KILL] = do_ask_vms,

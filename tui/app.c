@@ -30,6 +30,7 @@
 #include "core/loop/signals.h"
 #include "core/loop/timer.h"
 #include "tui/app_internal.h"
+#include "tui/clipboard.h"
 #include "tui/input.h"
 #include "tui/jobs.h"
 #include "tui/notify.h"
@@ -352,6 +353,7 @@ static void finish(struct app *a)
 	timer_close(a->look);
 	timer_close(a->tick);
 	timer_close(a->frame);
+	str_finish(&a->copied);
 	console_finish(&a->console);
 	canvas_finish(&a->canvas);
 	free(a->remember_path);
@@ -366,6 +368,7 @@ int dashboard_run(struct loop *loop)
 	a->loop = loop;
 	a->has_focus = true;
 	list_init(&a->asked);
+	str_init(&a->copied, CLIPBOARD_TEXT_MAX);
 	console_init(&a->console);
 	canvas_init(&a->canvas, 1, 1);
 	divert_log(a);

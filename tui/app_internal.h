@@ -64,6 +64,7 @@ struct app {
 
 	struct list asked;   /* requests and sends that wait for their answer */
 	struct batch *batch; /* of the event that is handled now; NULL: none yet */
+	struct str copied;   /* the text that was copied last */
 	struct console console;
 	struct canvas canvas;
 	uint64_t drawn_ms, input_ms; /* monotonic */

@@ -9,6 +9,7 @@
 #include "core/client/fleet.h"
 #include "core/config/config_edit.h"
 #include "tui/app_internal.h"
+#include "tui/clipboard.h"
 #include "tui/jobs.h"
 #include "tui/panes.h"
 #include "tui/screen.h"
@@ -124,9 +125,22 @@ static bool history(void *arg, const char *vm, uint32_t term, uint32_t tag, uint
 static void copy(void *arg, struct bytes text)
 {
 	struct app *a = arg;
-	char line[64];
-	snprintf(line, sizeof(line), "%zu bytes are selected", text.len);
-	dash_notice(a->dash, line);
+	str_clear(&a->copied);
+	str_append_bytes(&a->copied, (const char *)text.p, text.len);
+	clipboard_copy(a->clipboard, text, clipboard_method(a->clipboard));
+}
+
+static void copy_again(void *arg, const char *name)
+{
+	struct app *a = arg;
+	enum clipboard_method method = clipboard_method(a->clipboard);
+	struct bytes text = {.p = (const uint8_t *)a->copied.s, .len = a->copied.len};
+	if (text.len == 0)
+		dash_notice(a->dash, "nothing was copied yet");
+	else if (name[0] && !clipboard_parse_method(name, &method))
+		app_notice(a, "no such clipboard", name);
+	else
+		clipboard_copy(a->clipboard, text, method);
 }
 
 static void request(void *arg, const struct dash_request *r)
@@ -210,6 +224,7 @@ const struct dash_ops app_dash_ops = {
     .write_allow = write_allow,
     .jobs_text = jobs_text_of,
     .copy = copy,
+    .copy_again = copy_again,
     .set_theme = set_theme,
     .offer = offer_names,
     .remember = keep,

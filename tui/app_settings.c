@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/escape.h"
 #include "core/base/mem.h"
 #include "core/client/dirwatch.h"
 #include "core/config/paths.h"
 #include "tui/app_internal.h"
+#include "tui/clipboard.h"
 #include "tui/screen.h"
 #include "tui/theme_file.h"
 
@@ -46,13 +48,26 @@ static bool load_theme(const struct settings *s, const char *path, struct theme 
 	return false;
 }
 
+static bool check_clipboard(const struct settings *s, const char *path, struct err *e)
+{
+	const struct config_text *t = &s->config.ui.clipboard;
+	enum clipboard_method ignored;
+	char shown[64];
+	escape_text(shown, sizeof(shown), t->text, strlen(t->text));
+	return clipboard_parse_method(t->text, &ignored) ||
+	       err_set(e, ERR_INVALID,
+	               "%s:%d: no clipboard '%s': auto, command, tmux, wl-copy, xclip, xsel, osc52 or file",
+	               path, t->line, shown);
+}
+
 /* All of it or nothing. */
 static bool load(struct app *a, struct err *e)
 {
 	struct settings fresh;
 	struct theme theme = theme_default;
 	settings_init(&fresh);
-	bool ok = settings_load(&fresh, a->config_path, e) && load_theme(&fresh, a->config_path, &theme, e);
+	bool ok = settings_load(&fresh, a->config_path, e) && check_clipboard(&fresh, a->config_path, e) &&
+	          load_theme(&fresh, a->config_path, &theme, e);
 	settings_finish(ok ? &a->settings : &fresh);
 	if (ok) {
 		a->settings = fresh;
@@ -74,8 +89,33 @@ void app_settings_reload(struct app *a, bool told)
 	app_changed(a);
 }
 
+static void on_clipboard_send(void *arg, const void *bytes, size_t len)
+{
+	tui_screen_send(((struct app *)arg)->screen, bytes, len);
+}
+
+static void on_clipboard_told(void *arg, bool done, const char *text)
+{
+	struct app *a = arg;
+	(void)done;
+	dash_notice(a->dash, text);
+	app_changed(a);
+}
+
+static void open_clipboard(struct app *a)
+{
+	static const struct clipboard_ops OPS = {.send = on_clipboard_send, .told = on_clipboard_told};
+	struct err e = ERR_INIT;
+	char *folder FREE_ON_EXIT = paths_runtime_dir(&e);
+	struct clipboard_spec spec = {.command = a->settings.config.ui.copy_command.text, .folder = folder};
+	CHECK(clipboard_parse_method(a->settings.config.ui.clipboard.text, &spec.method));
+	clipboard_destroy(a->clipboard);
+	a->clipboard = clipboard_create(a->loop, &spec, &OPS, a);
+}
+
 void app_settings_apply(struct app *a)
 {
+	open_clipboard(a);
 	const struct config_ui *ui = &a->settings.config.ui;
 	tui_screen_mouse(a->screen, ui->mouse, false);
 	tui_screen_ascii(a->screen, ui->ascii);
@@ -114,6 +154,7 @@ void app_settings_open(struct app *a)
 
 void app_settings_close(struct app *a)
 {
+	clipboard_destroy(a->clipboard);
 	dirwatch_close(a->config_watch);
 	dirwatch_close(a->theme_watch);
 	settings_finish(&a->settings);
@@ -156,4 +197,6 @@ void app_offer_names(enum action_takes takes, palette_offer_fn *offer, void *to)
 		offer_themes(offer, to);
 	else if (takes == TAKES_IMAGE)
 		offer_files(images, "", offer, to);
+	for (int i = 0; i < CLIPBOARD_METHOD_COUNT && takes == TAKES_CLIPBOARD; i++)
+		offer(to, clipboard_method_name((enum clipboard_method)i));
 }

@@ -73,7 +73,8 @@ struct dash_ops {
 	void (*run)(void *arg, const char *const *argv);          /* "up", "alpha", NULL: as a job */
 	void (*write_allow)(void *arg, const char *rule);         /* into ccvm.ini; answered by a notice */
 	void (*jobs_text)(void *arg, struct str *out);
-	void (*copy)(void *arg, struct bytes text); /* to the clipboard; answered by a notice */
+	void (*copy)(void *arg, struct bytes text);        /* to the clipboard; answered by a notice */
+	void (*copy_again)(void *arg, const char *method); /* the last text; "": the same way */
 
 	void (*set_theme)(void *arg, const char *name);
 	void (*offer)(void *arg, enum action_takes takes, palette_offer_fn *offer,

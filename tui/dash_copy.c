@@ -31,6 +31,7 @@ void dash_copy_begin(struct dash *d, struct view *v)
 	memcpy(d->copy_vm, d->selected, sizeof(d->copy_vm));
 	d->copy_term = v->term;
 	d->copy_tag++;
+	d->copy_pending = 0;
 	dash_copy_sync(d, v);
 }
 
@@ -93,6 +94,10 @@ void dash_copy_act(struct dash *d, enum copy_action action)
 void dash_history(struct dash *d, uint32_t tag, uint64_t first, uint32_t count, struct bytes lines,
                   const struct err *e)
 {
-	if (d->copy && d->copy_tag == tag)
-		copy_mode_lines(d->copy, first, count, lines, e);
+	if (!d->copy || d->copy_tag != tag)
+		return;
+	copy_mode_lines(d->copy, first, count, lines, e);
+	if (d->copy_pending != 0)
+		copy_mode_scroll(d->copy, d->copy_pending);
+	d->copy_pending = 0;
 }

@@ -107,6 +107,7 @@ struct dash {
 	struct copy_mode *copy; /* owned; NULL: not in copy mode */
 	vm_name copy_vm;
 	uint32_t copy_term;
+	int copy_pending;  /* lines to scroll when the first piece of the history is here */
 	uint32_t copy_tag; /* of its requests for history: another one each time */
 
 	struct line_prompt line;

@@ -88,6 +88,7 @@ static void offer_words(void *arg, enum action_takes takes, palette_offer_fn *of
 			offer(to, vm_sort_name((enum vm_sort)i));
 		break;
 	case TAKES_THEME:
+	case TAKES_CLIPBOARD:
 	case TAKES_IMAGE: o->d->ops->offer(o->d->arg, takes, offer, to); break;
 	case TAKES_NOTHING:
 	case TAKES_TEXT: break;

@@ -100,9 +100,10 @@ static void scroll_pane(struct dash *d, struct view *v, const struct mouse_deed 
 	if (!d->copy && deed->lines < 0) {
 		dash_leave_typing(d);
 		dash_copy_begin(d, v);
-	}
-	if (d->copy && copy_mode_scroll(d->copy, deed->lines))
+		d->copy_pending = deed->lines; /* there is nothing older here yet */
+	} else if (d->copy && copy_mode_scroll(d->copy, deed->lines) && deed->lines > 0) {
 		dash_copy_end(d);
+	}
 }
 
 static void scroll(struct dash *d, struct view *v, const struct mouse_deed *deed)

@@ -26,7 +26,16 @@ enum key_context {
 };
 
 /* What may follow the name of an action in the palette. */
-enum action_takes { TAKES_NOTHING, TAKES_TEXT, TAKES_VM, TAKES_SORT, TAKES_THEME, TAKES_RULE, TAKES_IMAGE };
+enum action_takes {
+	TAKES_NOTHING,
+	TAKES_TEXT,
+	TAKES_VM,
+	TAKES_SORT,
+	TAKES_THEME,
+	TAKES_RULE,
+	TAKES_IMAGE,
+	TAKES_CLIPBOARD
+};
 
 /* A(NAME, "name", contexts, argument, "keys", "help"): keys as key_parse reads them, blanks between; the first one is
  * what hints show. */
@@ -68,6 +77,8 @@ enum action_takes { TAKES_NOTHING, TAKES_TEXT, TAKES_VM, TAKES_SORT, TAKES_THEME
 	  "end the terminal that is shown; asks")                                                            \
 	A(COPY_MODE, "copy-mode", KEYS_VMS, TAKES_NOTHING, "[",                                              \
 	  "read, search and copy what the terminal said")                                                    \
+	A(COPY_AGAIN, "recopy", KEYS_VMS, TAKES_CLIPBOARD, "",                                               \
+	  "copy the last text another way: file, osc52...")                                                  \
 	A(PAUSE, "pause", KEYS_VMS, TAKES_NOTHING, "p", "let the VM stand still, or go on")                  \
 	A(STOP, "stop", KEYS_VMS, TAKES_NOTHING, "x", "stop the VM; asks")                                   \
 	A(KILL, "kill", KEYS_VMS, TAKES_NOTHING, "X", "end the VM at once; asks")                            \

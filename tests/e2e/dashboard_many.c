@@ -111,6 +111,55 @@ static void test_terminals(struct tap *t, struct pty *p)
 	tap_ok(t, pty_wait_no_text(p, "2/2") && pty_wait_no_text(p, "second"), "and C ends it");
 }
 
+static void test_copy(struct tap *t, struct pty *p)
+{
+	char *path FREE_ON_EXIT = mem_printf("%s/ccvm/clipboard.txt", getenv("XDG_RUNTIME_DIR"));
+	struct err e = ERR_INIT;
+	write_config("[ui]\nclipboard = osc52\n");
+	pty_send(p, ":reload\r");
+	pty_wait_text(p, "read again");
+	pty_send(p, "\rclear; seq 1000 1100\r");
+	pty_wait_text(p, "┃1100");
+	pty_send(p, "\035[?");
+	pty_send(p, "1003\r"); /* it has been scrolled away */
+	tap_ok(t, pty_wait_text(p, "│1003"), "copy mode finds what was scrolled away");
+	pty_send(p, "Vjy");
+	tap_ok(t, pty_wait_text(p, "10 bytes"), "and says what it copied");
+	tap_ok(t, strstr(pty_output(p, NULL), "\033]52;c;MTAwMwoxMDA0") != NULL,
+	       "the text goes to the terminal's clipboard");
+	pty_send(p, ":recopy file\r");
+	pty_wait_text(p, "clipboard.txt");
+	char *text FREE_ON_EXIT = fd_read_file(path, 4096, NULL, &e);
+	tap_ok(t, text && strncmp(text, "1003\n1004", 9) == 0, "or, again, into a file");
+	write_config("");
+}
+
+/* A drag in the pane: press, move, release, in the SGR form; places are counted from 1. */
+static void test_mouse(struct tap *t, struct pty *p)
+{
+	int row = pty_find_row(p, "▸ delta"), other = pty_find_row(p, "  beta");
+	char keys[128];
+	snprintf(keys, sizeof(keys), "\033[<0;5;%dM\033[<0;5;%dm", other + 1, other + 1);
+	pty_send(p, keys);
+	tap_ok(t, row >= 0 && other >= 0 && pty_wait_text(p, "▸ beta"), "a click selects");
+	snprintf(keys, sizeof(keys), "\033[<0;5;%dM\033[<0;5;%dm", row + 1, row + 1);
+	pty_send(p, keys);
+	pty_wait_text(p, "▸ delta");
+	pty_wait_text(p, "│1100");
+	pty_send(p, "\033[<64;60;10M");
+	tap_ok(t, pty_wait_text(p, "COPY"), "the wheel reads the history");
+	pty_send(p, "q");
+	pty_wait_text(p, "COMMAND");
+	pty_send(p, "\r");
+	pty_wait_text(p, "TYPING delta");
+	pty_send(p, "clear; printf '\\033[?1000h\\033[?1006h'; cat -v\r");
+	pty_wait_quiet(p, 300);
+	pty_send(p, "\033[<0;60;10M\033[<0;60;10m\r");
+	tap_ok(t, pty_wait_text(p, "^[[<0;"), "a program that asked for the mouse gets it");
+	pty_send(p, "\003clear; printf '\\033[?1000l'\r\035");
+	pty_wait_text(p, "COMMAND");
+}
+
 static void test_palette(struct tap *t, struct pty *p)
 {
 	pty_send(p, ":sor\t");
@@ -277,6 +326,8 @@ int main(void)
 	test_broadcast(&t, p);
 	test_send(&t, p);
 	test_terminals(&t, p);
+	test_copy(&t, p);
+	test_mouse(&t, p);
 	test_palette(&t, p);
 	quit(p);
 	test_kill9(&t);

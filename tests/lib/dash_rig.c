@@ -116,6 +116,11 @@ static void copy(void *arg, struct bytes text)
 	str_appendf(&((struct dash_rig *)arg)->log, "copy %.*s\n", (int)text.len, (const char *)text.p);
 }
 
+static void copy_again(void *arg, const char *method)
+{
+	str_appendf(&((struct dash_rig *)arg)->log, "copy again %s\n", method);
+}
+
 static void set_theme(void *arg, const char *name)
 {
 	str_appendf(&((struct dash_rig *)arg)->log, "theme %s\n", name);
@@ -169,6 +174,7 @@ static const struct dash_ops OPS = {
     .write_allow = write_allow,
     .jobs_text = jobs_text,
     .copy = copy,
+    .copy_again = copy_again,
     .set_theme = set_theme,
     .offer = offer_names,
     .remember = keep,

@@ -301,9 +301,10 @@ static void the_palette_runs_actions_by_name(void **state)
 	dash_rig_press(r, "C-]");
 	assert_true(dash_rig_shows(r, "▸ beta ")); /* the whole screen only for as long */
 	command(r, "reload");
+	command(r, "recopy file");
 	command(r, "image");
 	command(r, "send ls -l");
-	assert_true(dash_rig_asked(r, "reload\nrun image build base\nsend beta ls -l\n"));
+	assert_true(dash_rig_asked(r, "reload\ncopy again file\nrun image build base\nsend beta ls -l\n"));
 	command(r, "deny");
 	assert_true(dash_rig_shows(r, "deny HOST"));
 	dash_rig_press(r, ": Enter : Backspace :");
