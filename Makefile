@@ -32,7 +32,7 @@ SRCS    := $(filter-out $(MAINS),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all lint-flags run check check-fast unit lint format fuzz bench image deps deps-check install uninstall clean help
+.PHONY: all lint-flags picture run check check-fast unit lint format fuzz bench image deps deps-check install uninstall clean help
 all: $(addprefix $(B)/,ccvm ccvm-supervisor ccvm-proxy ccvm-vsock ccvm-guest)
 
 $(B)/ccvm: $(B)/obj/tui/main.o
@@ -123,6 +123,10 @@ lint-flags:
 format:
 	clang-format -i $$(git ls-files '*.[ch]')
 
+# The picture in the README, of what the program draws.
+picture: $(B)/unit/test_picture
+	$(Q)UPDATE=1 $(B)/unit/test_picture >/dev/null
+
 bench: all $(HELPERS)
 	$(Q)tests/image-for-tests
 	$(Q)tests/bench/run
@@ -170,6 +174,7 @@ help:
 	@echo "make check-fast  the tests that need no VM (under a minute)"
 	@echo "make unit        only the unit tests        make lint    warnings, arrows, format, cppcheck"
 	@echo "make fuzz        build the fuzz targets     make bench   figures, side by side with the peers"
+	@echo "make picture     draw tui/dashboard.svg anew"
 	@echo "make format      clang-format in place      make install PREFIX=/usr/local"
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -14,6 +14,7 @@
 #include "core/loop/rawtty.h"
 #include "core/term/input.h"
 #include "core/term/tty.h"
+#include "tui/dress.h"
 #include "tui/terminfo.h"
 
 #define FRAME_MOST ((size_t)32 * 1024 * 1024)
@@ -50,54 +51,7 @@ bool tui_screen_caps(struct tty_caps *caps, struct err *e)
 	return true;
 }
 
-/* ---- canvas to cells ---- */
-
-/* A cell of a guest has its own colours; where it has none, those of the theme. Nothing blinks on this screen. */
-static void dress_guest(const struct tui_screen *s, struct cell *c)
-{
-	struct theme_look look = theme_look(s->theme, STYLE_GUEST, true);
-	if (COLOUR_IS_DEFAULT(c->fg))
-		c->fg = look.fg;
-	if (COLOUR_IS_DEFAULT(c->bg))
-		c->bg = look.bg;
-	c->attrs &= (uint16_t)~CELL_BLINK;
-}
-
-static void dress(const struct tui_screen *s, enum theme_style style, struct cell *c)
-{
-	if (style == STYLE_GUEST) {
-		dress_guest(s, c);
-		return;
-	}
-	struct theme_look look = theme_look(s->theme, style, s->caps.colours > 0);
-	c->fg = look.fg;
-	c->bg = look.bg;
-	c->ul = COLOUR_DEFAULT;
-	c->attrs = look.attrs;
-}
-
-static void compose(struct tui_screen *s, const struct canvas *c)
-{
-	s->rows = MIN(c->rows, TERM_ROWS_MAX);
-	s->cols = MIN(c->cols, TERM_COLS_MAX);
-	if (s->next.rows != s->rows || s->next.cols != s->cols)
-		screen_resize(&s->next, (unsigned)s->rows, (unsigned)s->cols);
-	clusters_clear(&s->next.clusters);
-	for (int row = 0; row < s->rows; row++) {
-		const struct canvas_cell *at = canvas_at(c, row, 0);
-		struct cell *to = &s->next.cells[(size_t)row * s->next.cols];
-		for (int col = 0; col < s->cols; col++, at++, to++) {
-			*to = at->cell;
-			if (CELL_IS_CLUSTER(to->code) || to->link != 0)
-				*to = clusters_copy_cell(&s->next.clusters, &c->clusters, &at->cell);
-			dress(s, (enum theme_style)at->style, to);
-		}
-	}
-	s->next.cursor = (struct term_cursor){.row = (uint16_t)MIN(c->cursor_row, s->next.rows - 1),
-	                                      .col = (uint16_t)MIN(c->cursor_col, s->next.cols - 1),
-	                                      .visible = c->cursor_visible,
-	                                      .shape = c->cursor_shape};
-}
+/* ---- frames ---- */
 
 static void paint(struct tui_screen *s)
 {
@@ -117,7 +71,9 @@ void tui_screen_draw(struct tui_screen *s, const struct canvas *c)
 {
 	if (!rawtty_is_taken(s->tty))
 		return;
-	compose(s, c);
+	dress_canvas(&s->next, c, s->theme, s->caps.colours > 0);
+	s->rows = s->next.rows;
+	s->cols = s->next.cols;
 	if (rawtty_is_drained(s->tty))
 		paint(s);
 	else
