@@ -76,7 +76,7 @@ scripts() {
 }
 check 'shellcheck' scripts
 
-spelling() { git ls-files -co --exclude-standard | grep -v '^tests/fuzz/corpus/' | xargs codespell -q 3 -L fo,te,nd,ba,ot,ser,iif,covert,tiem,atach,alpah,packge; }
+spelling() { git ls-files -co --exclude-standard | grep -Ev '^tests/(fuzz/corpus|screens)/' | xargs codespell -q 3 -L fo,te,nd,ba,ot,ser,iif,covert,tiem,atach,alpah,packge; }
 check 'codespell' spelling
 
 banned() {

@@ -76,8 +76,8 @@ static unsigned head_of(const struct row *r, unsigned col)
 {
 	if (r->used == 0)
 		return 0;
-	col = MIN(col, (unsigned)r->used - 1);
-	return col > 0 && r->cells[col].width == CELL_TAIL ? col - 1 : col;
+	unsigned at = MIN(col, MIN((unsigned)r->used, (unsigned)TERM_COLS_MAX) - 1);
+	return at > 0 && r->cells[at].width == CELL_TAIL ? at - 1 : at;
 }
 
 static void walk_begin(struct walk *w, const struct transcript *t, struct select_point at)

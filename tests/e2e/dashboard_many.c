@@ -166,8 +166,8 @@ static void test_palette(struct tap *t, struct pty *p)
 	pty_wait_text(p, ":sort");
 	pty_send(p, "na\t\r");
 	tap_ok(t, pty_wait_text(p, "VM▼") || pty_has_text(p, "by name"), "the palette completes and acts");
-	pty_send(p, ":slect beta\r");
-	tap_ok(t, pty_wait_text(p, "no action 'slect'; did you mean select?"), "and knows what was meant");
+	pty_send(p, ":selekt beta\r");
+	tap_ok(t, pty_wait_text(p, "no action 'selekt'; did you mean select?"), "and knows what was meant");
 	pty_send(p, "/bet");
 	tap_ok(t, pty_wait_no_text(p, "  alpha") && pty_wait_text(p, "1 of 3"),
 	       "a filter works as it is typed");

@@ -285,8 +285,8 @@ static void the_palette_runs_actions_by_name(void **state)
 	assert_true(dash_rig_shows(r, ":theme default"));
 	dash_rig_press(r, "Enter");
 	assert_true(dash_rig_asked(r, "theme default\n"));
-	command(r, "stpo");
-	assert_true(dash_rig_shows(r, "no action 'stpo'; did you mean stop?"));
+	command(r, "stoop");
+	assert_true(dash_rig_shows(r, "no action 'stoop'; did you mean stop?"));
 	command(r, "quit now");
 	assert_true(dash_rig_shows(r, "quit takes nothing after its name"));
 	command(r, "select delta");

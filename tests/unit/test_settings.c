@@ -59,7 +59,7 @@ static void mistakes_name_the_line_and_change_nothing(void **state)
 	static const struct {
 		const char *text, *says;
 	} BAD[] = {
-	    {"[keys]\n\nstpo = x\n", ":3: no action is called 'stpo'"},
+	    {"[keys]\n\nstoop = x\n", ":3: no action is called 'stoop'"},
 	    {"[keys]\nstop = Ctrl-x\n", ":2: 'Ctrl-x' is no key"},
 	    {"[keys]\nquit = Q\nstop = z\n",
 	     ":3: z is the key of 'zoom' already; with 'zoom =' that has none"},
