@@ -11,7 +11,7 @@ PACKAGES := gcc make pkg-config musl-tools libc6-dev linux-libc-dev \
 	libuv1-dev libncurses-dev libvterm-dev libssl-dev libinih-dev libcjson-dev \
 	qemu-system-x86 seabios mmdebstrap uidmap squashfs-tools cpio e2fsprogs ca-certificates
 CHECK_PACKAGES := clang libclang-rt-14-dev clang-format cppcheck shellcheck codespell libcmocka-dev perl \
-	universal-ctags tmux zsh vim less git curl procps openssl python3 socat vttest
+	universal-ctags tmux screen zsh vim less git curl procps openssl python3 socat vttest
 
 CC       ?= gcc
 CFLAGS   ?= -O2 -g

@@ -113,8 +113,10 @@ struct tty_caps tty_caps_guess(const struct tty_env *env)
 			kind = &KINDS[i];
 			break;
 		}
-	/* tmux may call itself screen. GNU screen hands COLORTERM of the terminal around it on, but knows no RGB. */
-	bool in_tmux = is_set(env->tmux), in_screen = is_set(env->sty) && !in_tmux;
+	/* tmux may call itself screen, and each may run inside the other and hand its variables on. GNU screen hands COLORTERM of
+	 * the terminal around it on, but knows no RGB. */
+	bool in_tmux = is_set(env->tmux) && (!is_set(env->sty) || strncmp(term, "tmux", 4) == 0);
+	bool in_screen = is_set(env->sty) && !in_tmux;
 	bool plain = (kind->plain && !(in_tmux && strncmp(term, "screen", 6) == 0)) || in_screen;
 	bool asked = env->colours >= 0;
 	struct tty_caps caps = {

@@ -394,6 +394,10 @@ static void capabilities_are_guessed(void **state)
 	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
 	    /* GNU screen hands COLORTERM on and knows no RGB; tmux may have the same name */
 	    {UTF8(.term = "screen.xterm-256color", .colorterm = "truecolor", .sty = "1.x"), {.colours = 256}},
+	    {UTF8(.term = "screen-256color", .colorterm = "truecolor", .sty = "1.x", .tmux = "/tmp/x,1,0"),
+	     {.colours = 256}},
+	    {UTF8(.term = "tmux-256color", .colorterm = "truecolor", .sty = "1.x", .tmux = "/tmp/x,1,0"),
+	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
 	    {UTF8(.term = "screen-256color", .colorterm = "truecolor", .tmux = "/tmp/x,1,0"),
 	     {.colours = 256, .truecolor = true, .underlines = true, .links = true}},
 	    {{.term = "screen", .codeset = "ANSI_X3.4-1968", .colours = -1}, {.colours = 8, .ascii = true}},
