@@ -5,7 +5,7 @@
 /* A cell of a guest has its own colours; where it has none, those of the theme. Nothing blinks on this screen. */
 static void dress_guest(const struct theme *theme, struct cell *c)
 {
-	struct theme_look look = theme_look(theme, STYLE_GUEST, true);
+	struct theme_look look = theme_look(theme, STYLE_GUEST, THEME_ALL_COLOURS);
 	if (COLOUR_IS_DEFAULT(c->fg))
 		c->fg = look.fg;
 	if (COLOUR_IS_DEFAULT(c->bg))
@@ -13,7 +13,7 @@ static void dress_guest(const struct theme *theme, struct cell *c)
 	c->attrs &= (uint16_t)~CELL_BLINK;
 }
 
-static void dress(const struct theme *theme, enum theme_style style, bool colours, struct cell *c)
+static void dress(const struct theme *theme, enum theme_style style, unsigned colours, struct cell *c)
 {
 	if (style == STYLE_GUEST) {
 		dress_guest(theme, c);
@@ -26,7 +26,7 @@ static void dress(const struct theme *theme, enum theme_style style, bool colour
 	c->attrs = look.attrs;
 }
 
-void dress_canvas(struct screen *to, const struct canvas *c, const struct theme *theme, bool colours)
+void dress_canvas(struct screen *to, const struct canvas *c, const struct theme *theme, unsigned colours)
 {
 	int rows = MIN(c->rows, TERM_ROWS_MAX), cols = MIN(c->cols, TERM_COLS_MAX);
 	if (to->rows != rows || to->cols != cols)

@@ -71,7 +71,7 @@ void tui_screen_draw(struct tui_screen *s, const struct canvas *c)
 {
 	if (!rawtty_is_taken(s->tty))
 		return;
-	dress_canvas(&s->next, c, s->theme, s->caps.colours > 0);
+	dress_canvas(&s->next, c, s->theme, s->caps.truecolor ? THEME_ALL_COLOURS : s->caps.colours);
 	s->rows = s->next.rows;
 	s->cols = s->next.cols;
 	if (rawtty_is_drained(s->tty))

@@ -51,15 +51,26 @@ const struct theme theme_default = {
         },
 };
 
-struct theme_look theme_look(const struct theme *t, enum theme_style style, bool colours)
+/* What a terminal of so many colours makes of one. */
+static uint32_t shown(uint32_t colour, unsigned colours)
+{
+	if (colours == 0)
+		return COLOUR_DEFAULT;
+	bool as_it_is = COLOUR_IS_DEFAULT(colour) || colours > 256;
+	return as_it_is ? colour : COLOUR_INDEXED(colour_nearest(colour, colours));
+}
+
+struct theme_look theme_look(const struct theme *t, enum theme_style style, unsigned colours)
 {
 	CHECK((unsigned)style < STYLE_COUNT);
-	struct theme_look look = t->looks[style];
+	struct theme_look look = t->looks[style], plain = t->looks[STYLE_PLAIN];
 	if (COLOUR_IS_DEFAULT(look.fg))
-		look.fg = t->looks[STYLE_PLAIN].fg;
+		look.fg = plain.fg;
 	if (COLOUR_IS_DEFAULT(look.bg))
-		look.bg = t->looks[STYLE_PLAIN].bg;
-	if (!colours)
+		look.bg = plain.bg;
+	if (look.bg != plain.bg && shown(look.bg, colours) == shown(plain.bg, colours))
+		look.attrs |= CELL_REVERSE;
+	if (colours == 0)
 		look.fg = look.bg = COLOUR_DEFAULT;
 	return look;
 }

@@ -5,7 +5,6 @@
 #ifndef CCVM_TUI_THEME_H
 #define CCVM_TUI_THEME_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,9 +56,12 @@ struct theme {
 /* Built in: the terminal's own foreground, background and 16 colours, so that it fits a light and a dark one. */
 extern const struct theme theme_default;
 
-/* The look of a style, with the colours of "plain" where it has none; without colours (NO_COLOR, a monochrome terminal) only its
- * attributes are left. */
-struct theme_look theme_look(const struct theme *t, enum theme_style style, bool colours);
+#define THEME_ALL_COLOURS (1u << 24)
+
+/* The look of a style, with the colours of "plain" where it has none, on a terminal of so many colours: 0 (NO_COLOR, or one that has
+ * none: only the attributes are left), 8, 16, 256 or THEME_ALL_COLOURS. A background that so few colours do not show is
+ * shown by reversing, so that what is selected can be seen everywhere. */
+struct theme_look theme_look(const struct theme *t, enum theme_style style, unsigned colours);
 
 const char *theme_style_name(enum theme_style style); /* out of range: "plain" */
 char theme_style_letter(enum theme_style style);

@@ -108,7 +108,7 @@ static void the_picture_is_what_is_drawn(void **state)
 	dash_resize(r->dash, 30, 110);
 	dash_draw(r->dash, &r->canvas);
 	screen_init(&screen, 30, 110);
-	dress_canvas(&screen, &r->canvas, &theme, true);
+	dress_canvas(&screen, &r->canvas, &theme, THEME_ALL_COLOURS);
 	look.title = "The dashboard of ccvm: four VMs, one waits for the operator, one has failed, and what "
 	             "two were refused";
 	svg_draw(&screen, &look, &svg);

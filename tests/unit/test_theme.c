@@ -191,11 +191,16 @@ static double contrast(uint32_t a, uint32_t b)
 	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
 }
 
+static uint32_t fewer(uint32_t colour, unsigned colours)
+{
+	return COLOUR_RGB(0, 0, 0) | colour_palette_rgb(colour_nearest(colour, colours));
+}
+
 static void check_contrast(const char *name, double least)
 {
 	struct theme t = shipped(name);
 	for (unsigned style = 0; style < STYLE_COUNT; style++) {
-		struct theme_look look = theme_look(&t, (enum theme_style)style, true);
+		struct theme_look look = theme_look(&t, (enum theme_style)style, THEME_ALL_COLOURS);
 		const char *what = theme_style_name((enum theme_style)style);
 		if (!COLOUR_IS_RGB(look.fg) || !COLOUR_IS_RGB(look.bg))
 			fail_msg("%s: %s depends on the terminal's colours", name, what);
@@ -215,6 +220,36 @@ static void texts_can_be_read(void **state)
 	check_contrast("dark", 4.5);
 	check_contrast("light", 4.5);
 	check_contrast("high-contrast", 7);
+}
+
+/* Fewer colours, which are xterm's here: texts can be read, and what has a background of its own is still told from the rest. */
+static void few_colours_show_it_all(void **state)
+{
+	(void)state;
+	static const char *const NAMES[] = {"dark", "light", "high-contrast"};
+	static const unsigned COLOURS[] = {256, 16, 8, 0};
+	for (size_t i = 0; i < ARRAY_LEN(NAMES) * ARRAY_LEN(COLOURS); i++) {
+		const char *name = NAMES[i / ARRAY_LEN(COLOURS)];
+		unsigned colours = COLOURS[i % ARRAY_LEN(COLOURS)];
+		struct theme t = shipped(name);
+		struct theme_look plain = theme_look(&t, STYLE_PLAIN, colours);
+		for (unsigned style = 0; style < STYLE_COUNT; style++) {
+			struct theme_look look = theme_look(&t, (enum theme_style)style, colours);
+			const char *what = theme_style_name((enum theme_style)style);
+			bool alike = colours == 0 ||
+			             colour_nearest(look.bg, colours) == colour_nearest(plain.bg, colours);
+			if (!COLOUR_IS_DEFAULT(t.looks[style].bg) &&
+			    t.looks[style].bg != t.looks[STYLE_PLAIN].bg && alike &&
+			    !(look.attrs & CELL_REVERSE))
+				fail_msg("%s: %s looks as plain does with %u colours", name, what, colours);
+			if (colours > 0 && contrast(fewer(look.fg, colours), fewer(look.bg, colours)) < 3)
+				fail_msg("%s: %s cannot be read with %u colours", name, what, colours);
+		}
+	}
+	struct theme t = shipped("dark");
+	assert_false(theme_look(&t, STYLE_SELECTED, THEME_ALL_COLOURS).attrs & CELL_REVERSE);
+	assert_false(theme_look(&t, STYLE_SELECTED, 256).attrs & CELL_REVERSE);
+	assert_false(theme_look(&t, STYLE_KEY, 0).attrs & CELL_REVERSE);
 }
 
 /* Without colours, and for who does not see them. */
@@ -241,13 +276,15 @@ static void plain_is_below_all(void **state)
 {
 	(void)state;
 	struct theme t = parsed("plain = #010203 on #040506\nkey = red\nnotice = on blue bold\nguest =\n");
-	struct theme_look key = theme_look(&t, STYLE_KEY, true), notice = theme_look(&t, STYLE_NOTICE, true);
+	struct theme_look key = theme_look(&t, STYLE_KEY, THEME_ALL_COLOURS),
+	                  notice = theme_look(&t, STYLE_NOTICE, THEME_ALL_COLOURS);
 	assert_int_equal(key.fg, COLOUR_INDEXED(1));
 	assert_int_equal(key.bg, COLOUR_RGB(4, 5, 6));
 	assert_int_equal(notice.fg, COLOUR_RGB(1, 2, 3));
-	assert_int_equal(theme_look(&t, STYLE_GUEST, true).bg, COLOUR_RGB(4, 5, 6));
-	struct theme_look bare = theme_look(&t, STYLE_NOTICE, false);
-	assert_true(COLOUR_IS_DEFAULT(bare.fg) && COLOUR_IS_DEFAULT(bare.bg) && bare.attrs == CELL_BOLD);
+	assert_int_equal(theme_look(&t, STYLE_GUEST, THEME_ALL_COLOURS).bg, COLOUR_RGB(4, 5, 6));
+	struct theme_look bare = theme_look(&t, STYLE_NOTICE, 0);
+	assert_true(COLOUR_IS_DEFAULT(bare.fg) && COLOUR_IS_DEFAULT(bare.bg) &&
+	            bare.attrs == (CELL_BOLD | CELL_REVERSE));
 }
 
 int main(void)
@@ -258,6 +295,7 @@ int main(void)
 	    cmocka_unit_test(the_users_own_file_comes_first),
 	    cmocka_unit_test(each_theme_has_every_style),
 	    cmocka_unit_test(texts_can_be_read),
+	    cmocka_unit_test(few_colours_show_it_all),
 	    cmocka_unit_test(states_differ_by_attributes),
 	    cmocka_unit_test(plain_is_below_all),
 	};
