@@ -78,6 +78,17 @@ static void on_glyph(void *arg, int row, int col, uint32_t code, int width)
 	e->glyph_code = code;
 }
 
+void state_put_run(struct emulator *e, int row, int col, const uint8_t *text, size_t n)
+{
+	int last = col + (int)n - 1;
+	grid_put_run(&e->screens[e->active], row, col, &e->pen, text, n);
+	note_wrap(e, row, col, 1);
+	note_wrap(e, row, last, 1);
+	e->glyph_row = row;
+	e->glyph_col = last;
+	e->glyph_code = text[n - 1];
+}
+
 static void on_erase(void *arg, int top, int left, int bottom, int right)
 {
 	struct emulator *e = arg;

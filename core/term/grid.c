@@ -164,6 +164,26 @@ void grid_put(struct grid *g, int row, int col, const struct cell *glyph)
 	write_cell(c, glyph);
 }
 
+void grid_put_run(struct grid *g, int row, int col, const struct cell *pen, const uint8_t *text, size_t n)
+{
+	unsigned at = (unsigned)col, end = at + (unsigned)n;
+	if (row < 0 || col < 0 || (unsigned)row >= g->count || n > g->cols || end > g->cols)
+		return;
+	struct row *r = row_touch(g, (unsigned)row);
+	if (end >= r->used) {
+		row_extend(g, r, end);
+		r->flags &= ROW_PROMPT;
+	}
+	row_split(r, at);
+	row_split(r, end);
+	struct cell glyph = *pen, *c = &r->cells[at];
+	glyph.width = CELL_NARROW;
+	for (size_t i = 0; i < n; i++) {
+		glyph.code = text[i];
+		c[i] = glyph;
+	}
+}
+
 void grid_set_code(struct grid *g, int row, int col, uint32_t code)
 {
 	if (row < 0 || col < 0 || (unsigned)row >= g->count ||

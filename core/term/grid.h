@@ -42,6 +42,8 @@ uint64_t grid_row_stamp(const struct grid *g, unsigned row);
 
 /* Writes a glyph of one or two columns. A half of a wide cell that loses its other half becomes blank. */
 void grid_put(struct grid *g, int row, int col, const struct cell *glyph);
+/* The same for `n` bytes of printable ASCII, in the style of `pen`. */
+void grid_put_run(struct grid *g, int row, int col, const struct cell *pen, const uint8_t *text, size_t n);
 /* Changes only the code of a cell (a mark joined it). */
 void grid_set_code(struct grid *g, int row, int col, uint32_t code);
 /* A row loses ROW_WRAPPED by itself when its last cell changes or what follows it is moved or erased, and ROW_PROMPT when all

@@ -21,13 +21,61 @@ static void text_by_set(struct emulator *e, const uint8_t *bytes, size_t len)
 		}
 }
 
+/* A run shorter than this costs less through the engine. */
+#define RUN_LEAST 4
+
+static size_t printable_run(const uint8_t *bytes, size_t len)
+{
+	size_t n = 0;
+	while (n < len && bytes[n] >= 0x20 && bytes[n] < 0x7f)
+		n++;
+	return n;
+}
+
+/* The engine takes text glyph by glyph, and most of what guests write is ASCII that goes on to the right. Such runs are
+ * written into the row at once, and the engine only hears how far its cursor went (not even that when a CR follows). Away
+ * from the right edge no wrap can be pending, so what is near it goes to the engine, up to the first glyph of the next
+ * row. `waiting` is where the text begins that the engine has not got yet. */
+static void text_in_ascii(struct emulator *e, const uint8_t *bytes, size_t len)
+{
+	size_t waiting = 0, at = 0;
+	while (at < len) {
+		size_t run = printable_run(bytes + at, len - at);
+		if (run < RUN_LEAST) {
+			at += MAX(run, (size_t)1);
+			continue;
+		}
+		if (waiting < at)
+			engine_text(e->engine, bytes + waiting, at - waiting);
+		waiting = at;
+		int row, col;
+		engine_cursor(e->engine, &row, &col);
+		int room = (int)e->cols - 2 - col;
+		if ((e->modes & (MODE_INSERT | MODE_AUTOWRAP)) != MODE_AUTOWRAP) {
+			at += run;
+		} else if (room < RUN_LEAST) {
+			at += MIN(run, (size_t)(room + 3));
+		} else {
+			size_t n = MIN(run, (size_t)room);
+			state_put_run(e, row, col, bytes + at, n);
+			waiting = at += n;
+			if (at == len || bytes[at] != '\r')
+				engine_csi(e->engine, 'C', (int)n, -1);
+		}
+	}
+	if (waiting < len)
+		engine_text(e->engine, bytes + waiting, len - waiting);
+}
+
 static void on_text(void *arg, const uint8_t *bytes, size_t len)
 {
 	struct emulator *e = arg;
-	if (e->charsets.set[e->charsets.active] == 'B')
+	if (e->charsets.set[e->charsets.active] != 'B')
+		text_by_set(e, bytes, len);
+	else if (len < RUN_LEAST)
 		engine_text(e->engine, bytes, len);
 	else
-		text_by_set(e, bytes, len);
+		text_in_ascii(e, bytes, len);
 }
 
 static void on_mark(void *arg, uint32_t cp)

@@ -102,6 +102,9 @@ void state_set_title(struct emulator *e, const char *title);
 void state_touch_all(struct emulator *e);
 /* Makes room in the table of clusters and links; e->sweep_wait says how long it is of no use to do that again. */
 void state_sweep(struct emulator *e);
+/* The same as `n` glyphs of printable ASCII from the engine, which stay in this row and off its last column. The engine's
+ * cursor stays where it is. */
+void state_put_run(struct emulator *e, int row, int col, const uint8_t *text, size_t n);
 #define NO_WRAP (-2)
 /* The next glyph will wrap: the last one went to the last column. */
 bool state_wrap_pending(const struct emulator *e);

@@ -40,7 +40,7 @@ printf '%s\n' core/term/*.c core/base/*.c tests/lib/term_test.c | ROOT=$TMP xarg
 	'exec gcc -std=c11 -g -O1 -I. -I"$ROOT/root/usr/include" -D_GNU_SOURCE -DCCVM_VERSION="\"test\"" \
 		-fsanitize=address,undefined -fno-sanitize-recover=all -c "$1" -o "$ROOT/$(echo "$1" | tr / -).o"' sh {} >"$TMP/out" 2>&1
 ok $? "core/term and core/base compile with the sanitizers" "$(cat "$TMP/out")"
-for test in emulator events filter grid keys lines links pane scrollback snapshot transcript; do
+for test in emulator events filter grid keys lines links pane scrollback snapshot text transcript; do
 	gcc -std=c11 -g -O1 -I. -I"$TMP/root/usr/include" -D_GNU_SOURCE -DCCVM_VERSION='"test"' -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -o "$TMP/test_$test" tests/unit/test_$test.c "$TMP"/*.c.o "$library/libvterm.so.0" \
 		-lcmocka >"$TMP/out" 2>&1 && (cd "$root" && LD_LIBRARY_PATH=$library "$TMP/test_$test" >"$TMP/out" 2>&1)
