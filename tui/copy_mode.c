@@ -32,6 +32,8 @@ struct copy_mode {
 	unsigned want_col; /* where up and down would like to be */
 	struct selection selection;
 	bool asked, no_more; /* for older lines */
+	uint64_t
+	    owed; /* lines that are to be scrolled up as soon as they are there; UINT64_MAX: to the oldest */
 
 	struct find_needle needle; /* count 0: no search */
 	bool back;
@@ -143,14 +145,36 @@ void copy_mode_resize(struct copy_mode *c, int rows, int cols)
 	show_cursor(c);
 }
 
-bool copy_mode_scroll(struct copy_mode *c, int lines)
+static bool is_fetching(const struct copy_mode *c)
 {
-	uint64_t by = (uint64_t)(lines < 0 ? -(int64_t)lines : lines);
-	set_top(c, lines > 0 ? c->top + by : c->top - MIN(by, c->top));
+	return !c->no_more && !transcript_is_whole(c->text);
+}
+
+/* Up by lines of which some may not be there yet. */
+static void scroll_up(struct copy_mode *c, uint64_t by)
+{
+	uint64_t held = c->top - transcript_first(c->text);
+	c->owed = by > held && is_fetching(c) ? by - held : 0;
+	set_top(c, c->top - MIN(by, held));
+}
+
+static void scroll_by(struct copy_mode *c, int lines)
+{
+	uint64_t owed = c->owed == UINT64_MAX ? 0 : c->owed;
+	c->owed = 0;
+	if (lines > 0)
+		set_top(c, c->top + (uint64_t)lines);
+	else
+		scroll_up(c, owed + (uint64_t)(-(int64_t)lines));
 	uint64_t line = MIN(MAX(c->cursor.line, c->top), last_shown(c));
 	if (line != c->cursor.line)
 		put_cursor(c, (struct select_point){.line = line, .col = c->want_col});
-	return c->top == newest_top(c) && c->selection.kind == SELECT_NONE;
+}
+
+bool copy_mode_scroll(struct copy_mode *c, int lines)
+{
+	scroll_by(c, lines);
+	return lines > 0 && c->top == newest_top(c) && c->selection.kind == SELECT_NONE;
 }
 
 /* ---- searching ---- */
@@ -204,11 +228,6 @@ static size_t match_after(const struct copy_mode *c, struct select_point p, bool
 			high = mid;
 	}
 	return low;
-}
-
-static bool is_fetching(const struct copy_mode *c)
-{
-	return !c->no_more && !transcript_is_whole(c->text);
 }
 
 /* To the next match from a place, and from the last one around to the first. */
@@ -290,6 +309,12 @@ void copy_mode_lines(struct copy_mode *c, uint64_t first, uint32_t count, struct
 	search_range(c, transcript_first(c->text), old);
 	if (c->hunting)
 		jump(c, c->cursor, true);
+	if (c->owed == UINT64_MAX)
+		go(c, select_move(c->text, SELECT_FIRST, c->cursor));
+	else if (c->owed > 0)
+		scroll_by(c, 0);
+	if (!is_fetching(c))
+		c->owed = 0;
 }
 
 /* ---- actions ---- */
@@ -303,6 +328,14 @@ static enum copy_result do_leave(struct copy_mode *c, int arg)
 static enum copy_result do_move(struct copy_mode *c, int motion)
 {
 	go(c, select_move(c->text, (enum select_motion)motion, c->cursor));
+	return COPY_RESULT_STAY;
+}
+
+static enum copy_result do_first(struct copy_mode *c, int arg)
+{
+	do_move(c, SELECT_FIRST);
+	c->owed = is_fetching(c) ? UINT64_MAX : 0;
+	(void)arg;
 	return COPY_RESULT_STAY;
 }
 
@@ -320,16 +353,16 @@ static enum copy_result do_pages(struct copy_mode *c, int halves)
 	bool whole = halves == 2 || halves == -2; /* two lines of the old page stay in sight */
 	int by = whole ? MAX(c->rows - 2, 1) * halves / 2 : MAX(c->rows / 2, 1) * halves;
 	uint64_t before = c->top, row = c->cursor.line - c->top;
-	set_top(c, by < 0 ? before - MIN((uint64_t)-by, before) : before + (uint64_t)by);
+	scroll_by(c, by);
 	if (c->top == before)
-		return do_rows(c, by);
+		return do_rows(c, c->owed > 0 ? 0 : by);
 	put_cursor(c, (struct select_point){.line = c->top + row, .col = c->want_col});
 	return COPY_RESULT_STAY;
 }
 
 static enum copy_result do_scroll(struct copy_mode *c, int by)
 {
-	copy_mode_scroll(c, by);
+	scroll_by(c, by);
 	return COPY_RESULT_STAY;
 }
 
@@ -405,7 +438,7 @@ enum copy_result copy_mode_act(struct copy_mode *c, enum copy_action action)
 	    [COPY_HALF_DOWN] = {do_pages, 1},
 	    [COPY_SCROLL_UP] = {do_scroll, -1},
 	    [COPY_SCROLL_DOWN] = {do_scroll, 1},
-	    [COPY_FIRST] = {do_move, SELECT_FIRST},
+	    [COPY_FIRST] = {do_first, 0},
 	    [COPY_LAST] = {do_move, SELECT_LAST},
 	    [COPY_WINDOW_TOP] = {do_window, 0},
 	    [COPY_WINDOW_MIDDLE] = {do_window, 1},
@@ -432,6 +465,7 @@ enum copy_result copy_mode_act(struct copy_mode *c, enum copy_action action)
 	    [COPY_AGAIN_BACK] = {do_again, 1},
 	};
 	CHECK(action < COPY_ACTION_COUNT && DEEDS[action].act);
+	c->owed = 0;
 	return DEEDS[action].act(c, DEEDS[action].arg);
 }
 
@@ -461,7 +495,7 @@ void copy_mode_begin(struct copy_mode *c, int row, int col, enum select_kind kin
 
 void copy_mode_drag(struct copy_mode *c, int row, int col, int beyond)
 {
-	copy_mode_scroll(c, beyond);
+	scroll_by(c, beyond);
 	follow_pointer(c, place_at(c, row, col));
 }
 

@@ -80,8 +80,8 @@ void copy_mode_destroy(struct copy_mode *c); /* accepts NULL */
 void copy_mode_resize(struct copy_mode *c, int rows, int cols);
 
 enum copy_result copy_mode_act(struct copy_mode *c, enum copy_action action);
-/* Scrolls by lines, negative: towards older ones. True: it is at the newest line again with nothing selected, so that the wheel
- * may leave. */
+/* Scrolls by lines, negative: towards older ones, also those that are still on their way. True: it came down to the newest line
+ * with nothing selected, so that the wheel may leave. */
 bool copy_mode_scroll(struct copy_mode *c, int lines);
 
 /* From the place where it began; so that a text may be searched for while it is being typed. "" goes back there. */

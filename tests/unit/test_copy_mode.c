@@ -159,7 +159,7 @@ static void older_lines_move_nothing(void **state)
 	struct copying c;
 	begin(&c, 10, 40, 100);
 	act(&c, COPY_SELECT);
-	act(&c, COPY_FIRST);
+	act(&c, COPY_WINDOW_TOP);
 	expect_top(&c, "line 91");
 	expect_position(&c, "0/91");
 	unsigned pieces = 0;
@@ -170,6 +170,32 @@ static void older_lines_move_nothing(void **state)
 	expect_top(&c, "line 0");
 	expect_position(&c, "-91/91");
 	assert_false(fetch(&c, 30));
+	end(&c);
+}
+
+/* Whoever scrolls faster than the lines come is taken there when they are. */
+static void what_is_not_there_yet_is_owed(void **state)
+{
+	(void)state;
+	struct copying c;
+	begin(&c, 10, 40, 100);
+	assert_false(copy_mode_scroll(c.copy, -3));
+	assert_false(copy_mode_scroll(c.copy, -3));
+	expect_top(&c, "line 91");
+	fetch(&c, 2);
+	expect_top(&c, "line 89");
+	fetch(&c, 30);
+	expect_top(&c, "line 85");
+	act(&c, COPY_PAGE_UP);
+	expect_top(&c, "line 77");
+	act(&c, COPY_FIRST);
+	fetch(&c, 20);
+	act(&c, COPY_DOWN); /* and whoever does something else is not */
+	fetch(&c, 20);
+	expect_top(&c, "line 39");
+	act(&c, COPY_FIRST);
+	fetch_all(&c);
+	expect_top(&c, "line 0");
 	end(&c);
 }
 
@@ -432,6 +458,7 @@ int main(void)
 	    cmocka_unit_test(without_a_selection_nothing_is_copied),
 	    cmocka_unit_test(output_goes_on_behind_it),
 	    cmocka_unit_test(older_lines_move_nothing),
+	    cmocka_unit_test(what_is_not_there_yet_is_owed),
 	    cmocka_unit_test(lines_that_do_not_come_are_not_asked_for_again),
 	    cmocka_unit_test(pages_and_scrolling),
 	    cmocka_unit_test(searches_go_both_ways),
