@@ -1,7 +1,8 @@
 /* Joins the parts: client library and terminal on one side, the dash on the other.
  *
  * Nothing is drawn when something happens; it only sets the frame timer. The first change after a pause is drawn in the
- * same turn of the loop, later ones at most every FRAME_MS. With each picture it is known when it changes by itself (a
+ * same turn of the loop, later ones at most every FRAME_MS. What a terminal answers to a key is drawn at once, and the key itself
+ * asks for no picture that would be in its way. With each picture it is known when it changes by itself (a
  * duration, the clock): the tick timer is set to that. So an idle dashboard sleeps, and a flooding VM costs a fixed number of
  * frames.
  *
@@ -60,6 +61,25 @@ void app_changed(void *arg)
 		return;
 	uint64_t since = clock_mono_ms() - a->drawn_ms;
 	timer_once(a->frame, since >= FRAME_MS ? 0 : FRAME_MS - since);
+}
+
+/* The operator waits for the first thing that the terminal says after a key; nobody else's changes count as that. */
+static void on_pane(void *arg, const struct pane *which)
+{
+	struct app *a = arg;
+	if (a->typed && which == panes_find(a->panes, a->focused.vm, a->focused.term)) {
+		a->typed = false;
+		timer_once(a->frame, 0);
+	} else {
+		app_changed(a);
+	}
+}
+
+static void await_answer(struct app *a)
+{
+	a->typed = true;
+	if (!timer_is_active(a->frame))
+		timer_once(a->frame, FRAME_MS);
 }
 
 void app_notice(struct app *a, const char *what, const char *text)
@@ -200,7 +220,11 @@ static void on_input(void *arg, const struct input_event *ev)
 		sync_panes(a); /* the next key is for a terminal that may not be open yet */
 	if (ev->kind != INPUT_FOCUS && ev->kind != INPUT_REPLY)
 		note_input(a);
-	app_changed(a);
+	bool sent = ev->kind == INPUT_KEY || ev->kind == INPUT_PASTE;
+	if (sent && typed && dash_is_typing(a->dash))
+		await_answer(a);
+	else
+		app_changed(a);
 }
 
 static void on_terminal_gone(void *arg)
@@ -301,7 +325,7 @@ static bool open_parts(struct app *a, struct err *e)
 	a->remember_path = paths_join(state, REMEMBER_FILE);
 	remember_load(&remembered, a->remember_path);
 	a->dash = dash_create(&app_dash_ops, a, &a->settings, &remembered);
-	a->panes = panes_create(a->loop, app_changed, a);
+	a->panes = panes_create(a->loop, on_pane, a);
 	a->notify = notify_create(a->loop, on_problem, a);
 	a->jobs = jobs_create(a->loop, NULL, &JOBS, a);
 	a->fleet = fleet_open(a->loop, on_fleet, a, e);

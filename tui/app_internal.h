@@ -68,6 +68,7 @@ struct app {
 	struct console console;
 	struct canvas canvas;
 	uint64_t drawn_ms, input_ms; /* monotonic */
+	bool typed;                  /* a terminal was typed into, and its answer has not been drawn */
 	bool judge;                  /* the next look only judges what was asked in the last one */
 	int log_fd;                  /* where the log goes while the screen is ours */
 	int exit_status;

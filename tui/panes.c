@@ -8,7 +8,7 @@
 
 struct panes {
 	struct loop *loop;
-	void (*on_change)(void *arg);
+	panes_change_fn *on_change;
 	void *arg;
 	struct list slots;
 };
@@ -23,7 +23,7 @@ struct slot {
 	void *done_arg;
 };
 
-struct panes *panes_create(struct loop *loop, void (*on_change)(void *arg), void *arg)
+struct panes *panes_create(struct loop *loop, panes_change_fn *on_change, void *arg)
 {
 	struct panes *p = mem_alloc(sizeof(*p));
 	*p = (struct panes){.loop = loop, .on_change = on_change, .arg = arg};
@@ -50,7 +50,7 @@ void panes_destroy(struct panes *p)
 static void on_change(void *arg)
 {
 	struct slot *s = arg;
-	s->pool->on_change(s->pool->arg);
+	s->pool->on_change(s->pool->arg, s->pane);
 }
 
 static void on_opened(void *arg, uint32_t number, const char *why)

@@ -14,8 +14,9 @@
 
 struct panes;
 
-/* on_change comes from the loop whenever pane_describe of one of them would say something else. */
-struct panes *panes_create(struct loop *loop, void (*on_change)(void *arg), void *arg) MUST_USE;
+/* Comes from the loop whenever pane_describe of one of them, `which`, would say something else. */
+typedef void panes_change_fn(void *arg, const struct pane *which);
+struct panes *panes_create(struct loop *loop, panes_change_fn *on_change, void *arg) MUST_USE;
 void panes_destroy(struct panes *p); /* accepts NULL; no callback afterwards */
 
 /* Opens, resizes and leaves, so that just these are there. Of two wishes for one terminal the first one counts. */

@@ -99,9 +99,10 @@ static void on_frame(struct fake_control *f, const struct frame *frame)
 	}
 }
 
-static void on_change(void *arg)
+static void on_change(void *arg, const struct pane *which)
 {
 	struct scene *s = arg;
+	assert_non_null(which);
 	s->changes++;
 }
 
