@@ -154,6 +154,10 @@ static void copy_osc52(struct clipboard *c)
 
 static void copy_file(struct clipboard *c)
 {
+	if (!c->folder) {
+		tell(c, false, "nothing was copied: there is no runtime folder for the file");
+		return;
+	}
 	char *path FREE_ON_EXIT = mem_printf("%s/" FILE_NAME, c->folder);
 	char words[WORDS_MAX];
 	struct err e = ERR_INIT;
@@ -278,11 +282,13 @@ static bool start_helper(struct clipboard *c, const char *const *argv, struct er
 	return true;
 }
 
+/* wl-copy is told what it gets: it guesses by the content otherwise, and what it takes for a program or a picture cannot be
+ * pasted as text. */
 static void copy_helper(struct clipboard *c)
 {
 	static const char *const ARGV[][6] = {
 	    [CLIPBOARD_TMUX] = {"tmux", "load-buffer", "-w", "-", NULL},
-	    [CLIPBOARD_WL_COPY] = {"wl-copy", NULL},
+	    [CLIPBOARD_WL_COPY] = {"wl-copy", "--type", "text/plain", NULL},
 	    [CLIPBOARD_XCLIP] = {"xclip", "-selection", "clipboard", NULL},
 	    [CLIPBOARD_XSEL] = {"xsel", "--clipboard", "--input", NULL},
 	};
@@ -376,7 +382,7 @@ struct clipboard *clipboard_create(struct loop *loop, const struct clipboard_spe
 	struct clipboard *c = mem_alloc(sizeof(*c));
 	*c = (struct clipboard){.loop = loop, .ops = ops, .arg = arg, .method = spec->method};
 	c->command = mem_strdup(spec->command ? spec->command : "");
-	c->folder = mem_strdup(spec->folder);
+	c->folder = spec->folder ? mem_strdup(spec->folder) : NULL;
 	c->osc52_most = spec->osc52_most ? spec->osc52_most : CLIPBOARD_OSC52_DEFAULT;
 	list_init(&c->helpers);
 	buf_init(&c->text, CLIPBOARD_TEXT_MAX);

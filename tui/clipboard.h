@@ -38,7 +38,7 @@ struct clipboard_spec {
 	enum clipboard_method method;
 	const char *command; /* the operator's copy_command, for sh -c; NULL or "": none */
 	size_t osc52_most;   /* bytes of base64; 0: CLIPBOARD_OSC52_DEFAULT */
-	const char *folder;  /* where the file goes: the runtime folder */
+	const char *folder;  /* where the file goes: the runtime folder; NULL: nowhere */
 };
 
 struct clipboard_ops {

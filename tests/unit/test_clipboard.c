@@ -172,6 +172,7 @@ static void auto_takes_what_works_here(void **state)
 	check_content(r, "command.got", "hello");
 	check_content(r, "tmux.args", "load-buffer -w -\n");
 	check_content(r, "xclip.args", "-selection clipboard\n");
+	check_content(r, "wl-copy.args", "--type text/plain\n");
 }
 
 static void auto_goes_on_after_a_failure(void **state)
@@ -271,6 +272,11 @@ static void files_are_the_operators_own(void **state)
 	char *path FREE_ON_EXIT = mem_printf("%s/clipboard.txt", r->folder);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
+	struct clipboard_spec nowhere = {.method = CLIPBOARD_FILE};
+	clipboard_destroy(r->c);
+	r->c = clipboard_create(r->loop, &nowhere, &OPS, r);
+	assert_string_equal(copy(r, "x"), "nothing was copied: there is no runtime folder for the file");
+	assert_false(r->done);
 }
 
 static void osc52_is_base64_with_a_limit(void **state)
