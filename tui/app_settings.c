@@ -76,9 +76,43 @@ static bool load(struct app *a, struct err *e)
 	return ok;
 }
 
+/* ---- when files change ---- */
+
+static void on_config_folder(void *arg, const char *name)
+{
+	struct app *a = arg;
+	bool themes = strcmp(name, "themes") == 0;
+	if (themes) { /* another folder than the one of before, or the first */
+		dirwatch_close(a->theme_watch);
+		a->theme_watch = NULL;
+	}
+	if (!name[0] || strcmp(name, "ccvm.ini") == 0 || themes)
+		app_settings_reload(a, false);
+}
+
+static void on_theme_folder(void *arg, const char *name)
+{
+	(void)name;
+	app_settings_reload(arg, false);
+}
+
+/* The folders that are there; those that come later are found when something is read again. */
+static void watch(struct app *a)
+{
+	struct err no_folder = ERR_INIT, no_themes = ERR_INIT; /* not there: nothing to watch */
+	char *copy FREE_ON_EXIT = mem_strdup(a->config_path);
+	char *folder = dirname(copy);
+	char *themes FREE_ON_EXIT = paths_join(folder, "themes");
+	if (!a->config_watch)
+		a->config_watch = dirwatch_open(a->loop, folder, on_config_folder, a, &no_folder);
+	if (!a->theme_watch)
+		a->theme_watch = dirwatch_open(a->loop, themes, on_theme_folder, a, &no_themes);
+}
+
 void app_settings_reload(struct app *a, bool told)
 {
 	struct err e = ERR_INIT;
+	watch(a);
 	if (!load(a, &e)) {
 		dash_notice(a->dash, e.msg);
 	} else {
@@ -88,6 +122,8 @@ void app_settings_reload(struct app *a, bool told)
 	}
 	app_changed(a);
 }
+
+/* ---- the clipboard, and all of it at once ---- */
 
 static void on_clipboard_send(void *arg, const void *bytes, size_t len)
 {
@@ -122,32 +158,15 @@ void app_settings_apply(struct app *a)
 	show_theme(a);
 }
 
-/* ---- when files change ---- */
-
-static void on_config_folder(void *arg, const char *name)
-{
-	struct app *a = arg;
-	if (!name[0] || strcmp(name, "ccvm.ini") == 0 || strcmp(name, "themes") == 0)
-		app_settings_reload(a, false);
-}
-
-static void on_theme_folder(void *arg, const char *name)
-{
-	(void)name;
-	app_settings_reload(arg, false);
-}
+/* ---- from start to end ---- */
 
 void app_settings_open(struct app *a)
 {
-	struct err e = ERR_INIT, no_folder = ERR_INIT, no_themes = ERR_INIT; /* not there: nothing to watch */
+	struct err e = ERR_INIT;
 	settings_init(&a->settings);
 	a->theme = theme_default;
 	a->config_path = paths_config_file();
-	char *copy FREE_ON_EXIT = mem_strdup(a->config_path);
-	char *folder = dirname(copy);
-	char *themes FREE_ON_EXIT = paths_join(folder, "themes");
-	a->config_watch = dirwatch_open(a->loop, folder, on_config_folder, a, &no_folder);
-	a->theme_watch = dirwatch_open(a->loop, themes, on_theme_folder, a, &no_themes);
+	watch(a);
 	if (!load(a, &e))
 		a->first_problem = mem_strdup(e.msg);
 }
