@@ -80,7 +80,11 @@ static bool wait_ready(int socket, struct err *e)
 {
 	char word;
 	struct pollfd p = {.fd = socket, .events = POLLIN};
-	if (poll(&p, 1, READY_MS) <= 0 || read(socket, &word, 1) != 1)
+	int rc;
+	do /* another child may end meanwhile */
+		rc = poll(&p, 1, READY_MS);
+	while (rc < 0 && errno == EINTR);
+	if (rc <= 0 || fd_read_full(socket, &word, 1) != 1)
 		return err_set(e, ERR_INTERNAL, "the guard of the terminal does not start");
 	return true;
 }
