@@ -129,6 +129,10 @@ static void run_program(char *const *argv, char *const *env)
 	setenv("TERM", "xterm-256color", 1);
 	setenv("PS1", "$ ", 1);
 	unsetenv("ENV");
+	/* A test's shell starts us in the background, where these are ignored. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
 	for (; *env; env++)
 		putenv(*env);
 	execvp(argv[0], argv);
