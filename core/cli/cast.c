@@ -11,7 +11,7 @@
 #define FRAME_MAX ((size_t)64 * 1024 * 1024)
 
 /* What a player is expected to be able to do. */
-static const struct tty_caps CAPS = {.colours = 256, .truecolor = true};
+static const struct tty_caps CAPS = {.colours = 256, .truecolor = true, .underlines = true};
 
 void cast_init(struct cast *c)
 {
