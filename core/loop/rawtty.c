@@ -221,6 +221,8 @@ static void wait_for_answers(const struct rawtty *t)
 		if (poll(&p, 1, (int)(end - now)) <= 0)
 			continue;
 		ssize_t n = read(STDIN_FILENO, text + len, sizeof(text) - len);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			return;
 		len += (size_t)n;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "core/base/check.h"
+
 /* The first 16 colours as xterm has them; programs that care for exact ones use RGB. */
 static const uint32_t BASE16[16] = {
     0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
@@ -60,6 +62,33 @@ static uint8_t nearest_of(uint32_t rgb, unsigned first, unsigned end)
 	return (uint8_t)best;
 }
 
+static uint8_t nearest_of_three(uint32_t rgb, unsigned a, unsigned b, unsigned c)
+{
+	unsigned at_a = rgb_distance(rgb, colour_palette_rgb((uint8_t)a));
+	unsigned at_b = rgb_distance(rgb, colour_palette_rgb((uint8_t)b));
+	unsigned at_c = rgb_distance(rgb, colour_palette_rgb((uint8_t)c));
+	return (uint8_t)(at_a <= at_b && at_a <= at_c ? a : at_b <= at_c ? b : c);
+}
+
+static unsigned cube_level(uint32_t channel)
+{
+	unsigned level = 0;
+	while (level < 5 && 2 * channel > (uint32_t)CUBE[level] + CUBE[level + 1])
+		level++;
+	return level;
+}
+
+/* The best of the cube is the best in each channel, the best grey is the one next to the weighted mean: no search, because a
+ * frame may have thousands of colours. */
+static uint8_t nearest_of_cube_and_greys(uint32_t rgb)
+{
+	uint32_t r = rgb >> 16 & 0xff, g = rgb >> 8 & 0xff, b = rgb & 0xff;
+	unsigned cube = 16 + 36 * cube_level(r) + 6 * cube_level(g) + cube_level(b);
+	unsigned mean = (3 * r + 6 * g + b) / 10;
+	unsigned grey = 232 + (mean < 8 ? 0 : MIN((mean - 8) / 10, 22u));
+	return nearest_of_three(rgb, cube, grey, grey + 1);
+}
+
 uint8_t colour_nearest(uint32_t colour, unsigned colours)
 {
 	bool indexed = COLOUR_IS_INDEXED(colour);
@@ -67,5 +96,5 @@ uint8_t colour_nearest(uint32_t colour, unsigned colours)
 		return COLOUR_INDEX(colour);
 	uint32_t rgb = indexed ? colour_palette_rgb(COLOUR_INDEX(colour)) : colour & 0xffffff;
 	/* The first 16 differ from terminal to terminal, so 256 colours means the cube and the greys. */
-	return colours >= 256 ? nearest_of(rgb, 16, 256) : nearest_of(rgb, 0, colours >= 16 ? 16 : 8);
+	return colours >= 256 ? nearest_of_cube_and_greys(rgb) : nearest_of(rgb, 0, colours >= 16 ? 16 : 8);
 }

@@ -1,7 +1,5 @@
 #include "core/term/sgr.h"
 
-#include <stdio.h>
-
 struct attr_code {
 	uint16_t code;
 	uint16_t set, clear;
@@ -139,65 +137,81 @@ void sgr_apply(struct cell *pen, const struct csi *seq)
 	}
 }
 
-/* ";30", ";90", ";38;5;n" or ";38;2;r;g;b"; `base` is 30 or 40. */
-static void put_colour(struct buf *out, uint32_t colour, int base, unsigned colours, bool truecolor)
+/* ---- a style as bytes: a dense frame has a style for each of its cells, so this is written without formatting ---- */
+
+#define SGR_MAX 96 /* the longest has all attributes and three RGB colours: 77 bytes */
+
+static char *put_number(char *p, unsigned n) /* up to 999 */
 {
-	char text[32];
-	int n;
-	if (COLOUR_IS_DEFAULT(colour) || (colours == 0 && !truecolor))
-		return;
-	if (truecolor && COLOUR_IS_RGB(colour)) {
-		n = snprintf(text, sizeof(text), ";%d;2;%d;%d;%d", base + 8, COLOUR_RED(colour),
-		             COLOUR_GREEN(colour), COLOUR_BLUE(colour));
-	} else {
-		int index = colour_nearest(colour, truecolor ? 256 : colours);
-		if (index < 8)
-			n = snprintf(text, sizeof(text), ";%d", base + index);
-		else if (index < 16)
-			n = snprintf(text, sizeof(text), ";%d", base + 60 + index - 8);
-		else
-			n = snprintf(text, sizeof(text), ";%d;5;%d", base + 8, index);
-	}
-	buf_put(out, text, (size_t)n);
+	if (n >= 100)
+		*p++ = (char)('0' + n / 100);
+	if (n >= 10)
+		*p++ = (char)('0' + n / 10 % 10);
+	*p++ = (char)('0' + n % 10);
+	return p;
 }
 
-static void put_underline(struct buf *out, const struct cell *style, unsigned colours, bool truecolor)
+static char *put_text(char *p, const char *text)
+{
+	while (*text)
+		*p++ = *text++;
+	return p;
+}
+
+static char *put_rgb(char *p, const char *before, uint32_t colour, char between)
+{
+	p = put_number(put_text(p, before), COLOUR_RED(colour));
+	*p++ = between;
+	p = put_number(p, COLOUR_GREEN(colour));
+	*p++ = between;
+	return put_number(p, COLOUR_BLUE(colour));
+}
+
+/* ";30", ";90", ";38;5;n" or ";38;2;r;g;b" */
+static char *put_colour(char *p, uint32_t colour, bool background, unsigned colours, bool truecolor)
+{
+	unsigned base = background ? 40 : 30;
+	if (COLOUR_IS_DEFAULT(colour) || (colours == 0 && !truecolor))
+		return p;
+	if (truecolor && COLOUR_IS_RGB(colour))
+		return put_rgb(p, background ? ";48;2;" : ";38;2;", colour, ';');
+	unsigned index = colour_nearest(colour, truecolor ? 256 : colours);
+	if (index >= 16)
+		return put_number(put_text(p, background ? ";48;5;" : ";38;5;"), index);
+	*p++ = ';';
+	return put_number(p, index < 8 ? base + index : base + 60 + index - 8);
+}
+
+static char *put_underline(char *p, const struct cell *style, unsigned colours, bool truecolor)
 {
 	unsigned kind = CELL_UNDERLINE(style->attrs);
-	char text[32];
-	int n = 0;
 	if (kind == UNDERLINE_NONE)
-		return;
-	if (kind == UNDERLINE_SINGLE)
-		buf_put(out, ";4", 2);
-	else
-		buf_put(out, text, (size_t)snprintf(text, sizeof(text), ";4:%u", kind));
+		return p;
+	p = put_text(p, ";4");
+	if (kind != UNDERLINE_SINGLE)
+		p = put_number(put_text(p, ":"), kind);
 	/* Only colons: a terminal that does not know 58 then skips it whole instead of blinking. */
 	if (COLOUR_IS_RGB(style->ul) && truecolor)
-		n = snprintf(text, sizeof(text), ";58:2::%d:%d:%d", COLOUR_RED(style->ul),
-		             COLOUR_GREEN(style->ul), COLOUR_BLUE(style->ul));
-	else if (!COLOUR_IS_DEFAULT(style->ul) && colours >= 256)
-		n = snprintf(text, sizeof(text), ";58:5:%d", colour_nearest(style->ul, 256));
-	buf_put(out, text, (size_t)n);
+		return put_rgb(p, ";58:2::", style->ul, ':');
+	if (!COLOUR_IS_DEFAULT(style->ul) && colours >= 256)
+		return put_number(put_text(p, ";58:5:"), colour_nearest(style->ul, 256));
+	return p;
 }
 
 void sgr_put(struct buf *out, const struct cell *style, unsigned colours, bool truecolor)
 {
 	static const struct {
 		uint16_t attr;
-		char code;
-	} ON[] = {{CELL_BOLD, '1'},    {CELL_DIM, '2'},     {CELL_ITALIC, '3'}, {CELL_BLINK, '5'},
-	          {CELL_REVERSE, '7'}, {CELL_CONCEAL, '8'}, {CELL_STRIKE, '9'}};
-	buf_put(out, "\x1b[0", 3);
-	for (size_t i = 0; i < ARRAY_LEN(ON); i++)
-		if (style->attrs & ON[i].attr) {
-			buf_put_u8(out, ';');
-			buf_put_u8(out, (uint8_t)ON[i].code);
-		}
-	if (style->attrs & CELL_OVERLINE)
-		buf_put(out, ";53", 3);
-	put_underline(out, style, colours, truecolor);
-	put_colour(out, style->fg, 30, colours, truecolor);
-	put_colour(out, style->bg, 40, colours, truecolor);
-	buf_put_u8(out, 'm');
+		const char *code;
+	} ON[] = {{CELL_BOLD, ";1"},    {CELL_DIM, ";2"},     {CELL_ITALIC, ";3"}, {CELL_BLINK, ";5"},
+	          {CELL_REVERSE, ";7"}, {CELL_CONCEAL, ";8"}, {CELL_STRIKE, ";9"}, {CELL_OVERLINE, ";53"}};
+	char text[SGR_MAX], *p = put_text(text, "\x1b[0");
+	for (size_t i = 0; style->attrs != 0 && i < ARRAY_LEN(ON); i++)
+		if (style->attrs & ON[i].attr)
+			p = put_text(p, ON[i].code);
+	p = put_underline(p, style, colours, truecolor);
+	p = put_colour(p, style->fg, false, colours, truecolor);
+	p = put_colour(p, style->bg, true, colours, truecolor);
+	*p++ = 'm';
+	buf_put(out, text, (size_t)(p - text));
 }

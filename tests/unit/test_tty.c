@@ -367,6 +367,27 @@ static void titles_carry_no_controls(void **state)
 		.codeset = "UTF-8", .colours = -1, __VA_ARGS__ \
 	}
 
+/* The short way to the nearest of 256 colours against looking at all of them. */
+static unsigned distance(uint32_t rgb, unsigned index)
+{
+	uint32_t p = colour_palette_rgb((uint8_t)index);
+	int r = COLOUR_RED(rgb) - COLOUR_RED(p), g = COLOUR_GREEN(rgb) - COLOUR_GREEN(p),
+	    b = COLOUR_BLUE(rgb) - COLOUR_BLUE(p);
+	return (unsigned)(3 * r * r + 6 * g * g + b * b);
+}
+
+static void the_nearest_colour_is_found(void **state)
+{
+	(void)state;
+	for (uint32_t rgb = 0; rgb < 0x1000000; rgb += 199) {
+		unsigned best = 16;
+		for (unsigned i = 17; i < 256; i++)
+			best = distance(rgb, i) < distance(rgb, best) ? i : best;
+		if (colour_nearest(COLOUR_RGB(0, 0, 0) | rgb, 256) != best)
+			fail_msg("#%06x", rgb);
+	}
+}
+
 static void capabilities_are_guessed(void **state)
 {
 	(void)state;
@@ -432,6 +453,7 @@ int main(void)
 	    cmocka_unit_test(the_terminal_is_left_as_it_was),
 	    cmocka_unit_test(titles_carry_no_controls),
 	    cmocka_unit_test(capabilities_are_guessed),
+	    cmocka_unit_test(the_nearest_colour_is_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
