@@ -213,9 +213,16 @@ static void on_foreign_due(void *arg)
 		return;
 	v->foreign_told = true;
 	snprintf(text, sizeof(text),
-	         " another client has set %s to %ux%u, this window is %ux%u; any key closes this line",
+	         " another client has set %s to %ux%u, this window is %ux%u; typing sets it back",
 	         v->spec->vm, now->cols, now->rows, v->cols, v->rows);
 	show_line(v, text);
+}
+
+/* Who types has the size. */
+static void claim_size(struct viewer *v)
+{
+	if (v->foreign_told && is_foreign(v))
+		client_term_resize(v->term, v->rows, v->cols);
 }
 
 static void watch_size(struct viewer *v)
@@ -235,7 +242,10 @@ static void on_key(struct viewer *v, uint32_t key, unsigned mods)
 	show_line(v, "");
 	switch (prefix_key(&v->prefix, key, mods)) {
 	case PREFIX_PASS:
-	case PREFIX_LITERAL: client_term_key(v->term, key, mods); break;
+	case PREFIX_LITERAL:
+		claim_size(v);
+		client_term_key(v->term, key, mods);
+		break;
 	case PREFIX_SWALLOW: break;
 	case PREFIX_DETACH:
 		v->detached = true;

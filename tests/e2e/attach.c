@@ -233,6 +233,26 @@ static void test_killed(struct tap *t, struct termios *before)
 	pty_end(p);
 }
 
+/* Two windows of different sizes on one terminal. */
+static void test_another_client(struct tap *t)
+{
+	static const char *const ARGV[] = {"build/ccvm", "attach", "alpha", NULL};
+	static const char *const ENV[] = {"TERM=xterm-256color", NULL};
+	struct pty *p = attach();
+	pty_wait_text(p, "$");
+	struct pty *other = pty_start(&(struct pty_spec){.argv = ARGV, .env = ENV, .rows = 8, .cols = 40});
+	ok(t, pty_wait_text(p, "another client has set alpha to 40x8, this window is 90x20"),
+	   "a client is told that another one has set the size");
+	pty_send(other, "\035d");
+	pty_wait_exit(other, NULL);
+	pty_end(other);
+	pty_send(p, "stty size\r");
+	ok(t, pty_wait_text(p, "20 90") && !pty_has_text(p, "another client"), "who types has the size");
+	pty_send(p, "\035d");
+	pty_wait_exit(p, NULL);
+	pty_end(p);
+}
+
 /* Job control needs a shell: a job without one would never be continued, so the kernel does not stop it. */
 static void test_suspend(struct tap *t)
 {
@@ -346,6 +366,7 @@ int main(void)
 	test_signal(&t, &before, SIGHUP, "SIGHUP");
 	test_signal(&t, &before, SIGINT, "SIGINT");
 	test_killed(&t, &before);
+	test_another_client(&t);
 	test_suspend(&t);
 	test_program_ends(&t, &before);
 	test_exec_tty(&t, &before);
