@@ -145,20 +145,24 @@ static bool on_notify(struct caller *c, const struct frame *f, struct err *e)
 	return true;
 }
 
+static bool on_hello(struct caller *c, const struct frame *f, struct err *e)
+{
+	struct wire_hello hello = {0};
+	if (f->type != WIRE_HELLO)
+		return err_set(e, ERR_PROTOCOL, "message %s before hello", wire_type_name(f->type));
+	c->greeted = wire_check_hello(f->body, &hello, e);
+	if (!c->greeted && hello.magic == WIRE_MAGIC && hello.major != WIRE_MAJOR)
+		c->owner->ops->on_other_version(c->owner->arg);
+	return c->greeted;
+}
+
 static bool on_message(struct caller *c, const struct frame *f, struct err *e)
 {
-	struct wire_hello hello;
 	count_heard(c->owner);
 	if (!c->ready_told)
 		timer_once(c->limit, GUEST_EVENTS_SILENCE_MS);
-	if (!c->greeted) {
-		if (f->type != WIRE_HELLO)
-			return err_set(e, ERR_PROTOCOL, "message %s before hello", wire_type_name(f->type));
-		if (!wire_check_hello(f->body, &hello, e))
-			return false;
-		c->greeted = true;
-		return true;
-	}
+	if (!c->greeted)
+		return on_hello(c, f, e);
 	if (f->type == WIRE_EVENT_READY)
 		return on_ready(c, f, e);
 	if (f->type == WIRE_EVENT_NOTIFY)

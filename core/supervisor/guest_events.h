@@ -22,6 +22,8 @@ struct guest_events_ops {
 	/* For each EVENT_READY that is well-formed, the first GUEST_EVENTS_READY_MOST of them; its texts are the guest's:
 	 * escape them. One is due in a boot; whoever says it for ever must not fill a log with it. */
 	void (*on_ready)(void *arg, const struct wire_event_ready *m);
+	/* The guest was built with another version of the protocol and cannot be talked to; an incident, too. */
+	void (*on_other_version)(void *arg);
 	/* The guest broke the protocol; a line for the log, at most GUEST_EVENTS_INCIDENTS in ten seconds. */
 	void (*on_incident)(void *arg, const char *text);
 	/* For each EVENT_NOTIFY, which is answered then; `attention` is one of vm.h and not NONE. The text is the guest's: clean it. May be NULL. */

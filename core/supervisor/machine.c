@@ -20,7 +20,8 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
                 [MACHINE_SET_UP] = DO(BOOTING, START_VMM),
                 [MACHINE_SETUP_FAILED] = DO(FAILING, TEAR_DOWN),
                 [MACHINE_GUEST_READY] = SKIP, /* no guest runs: somebody of this user plays with our socket */
-                [MACHINE_DEADLINE] = NEVER,   /* armed by START_VMM */
+                [MACHINE_OTHER_VERSION] = SKIP,
+                [MACHINE_DEADLINE] = NEVER, /* armed by START_VMM */
                 [MACHINE_STOP_ASKED] = DO(ENDING, TEAR_DOWN),
                 [MACHINE_KILL_ASKED] = DO(ENDING, TEAR_DOWN),
                 [MACHINE_GRACE_OVER] = NEVER,      /* armed by ASK_GUEST */
@@ -37,6 +38,7 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
                 [MACHINE_SET_UP] = NEVER,
                 [MACHINE_SETUP_FAILED] = DO(FAILING, TEAR_DOWN), /* the VMM could not be started */
                 [MACHINE_GUEST_READY] = DO(READY, GREET),
+                [MACHINE_OTHER_VERSION] = DO(FAILING, TEAR_DOWN),
                 [MACHINE_DEADLINE] = DO(FAILING, TEAR_DOWN),
                 [MACHINE_STOP_ASKED] = DO(ENDING, TEAR_DOWN), /* nobody in the guest listens yet */
                 [MACHINE_KILL_ASKED] = DO(ENDING, TEAR_DOWN),
@@ -54,7 +56,8 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
                 [MACHINE_SET_UP] = NEVER,
                 [MACHINE_SETUP_FAILED] = NEVER,
                 [MACHINE_GUEST_READY] = SKIP, /* said twice: the guest's affair */
-                [MACHINE_DEADLINE] = NEVER,   /* disarmed by GREET */
+                [MACHINE_OTHER_VERSION] = SKIP,
+                [MACHINE_DEADLINE] = NEVER, /* disarmed by GREET */
                 [MACHINE_STOP_ASKED] = DO(STOPPING, ASK_GUEST),
                 [MACHINE_KILL_ASKED] = DO(ENDING, TEAR_DOWN),
                 [MACHINE_GRACE_OVER] = NEVER,
@@ -71,6 +74,7 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
                 [MACHINE_SET_UP] = NEVER,
                 [MACHINE_SETUP_FAILED] = NEVER,
                 [MACHINE_GUEST_READY] = SKIP,
+                [MACHINE_OTHER_VERSION] = SKIP,
                 [MACHINE_DEADLINE] = NEVER,
                 [MACHINE_STOP_ASKED] = DO(STOPPING, ASK_GUEST), /* again, with another grace */
                 [MACHINE_KILL_ASKED] = DO(ENDING, TEAR_DOWN),
@@ -84,13 +88,14 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
                 [MACHINE_ALL_GONE] = NEVER,
             },
 /* Children end one after the other, timers and clients may come late: only the last one counts. */
-#define WHILE_TEARING_DOWN(final)                                                                          \
-	{                                                                                                  \
-		[MACHINE_SET_UP] = SKIP, [MACHINE_SETUP_FAILED] = SKIP, [MACHINE_GUEST_READY] = SKIP,      \
-		[MACHINE_DEADLINE] = NEVER, [MACHINE_STOP_ASKED] = SKIP, [MACHINE_KILL_ASKED] = SKIP,      \
-		[MACHINE_GRACE_OVER] = NEVER, [MACHINE_VMM_POWERED_OFF] = SKIP, [MACHINE_VMM_DIED] = SKIP, \
-		[MACHINE_GUEST_CRASHED] = SKIP, [MACHINE_VSOCK_DIED] = SKIP, [MACHINE_PROXY_DIED] = SKIP,  \
-		[MACHINE_PROXY_UP] = SKIP, [MACHINE_ALL_GONE] = DO(final, FINISH),                         \
+#define WHILE_TEARING_DOWN(final)                                                                            \
+	{                                                                                                    \
+		[MACHINE_SET_UP] = SKIP, [MACHINE_SETUP_FAILED] = SKIP, [MACHINE_GUEST_READY] = SKIP,        \
+		[MACHINE_OTHER_VERSION] = SKIP, [MACHINE_DEADLINE] = NEVER, [MACHINE_STOP_ASKED] = SKIP,     \
+		[MACHINE_KILL_ASKED] = SKIP, [MACHINE_GRACE_OVER] = NEVER, [MACHINE_VMM_POWERED_OFF] = SKIP, \
+		[MACHINE_VMM_DIED] = SKIP, [MACHINE_GUEST_CRASHED] = SKIP, [MACHINE_VSOCK_DIED] = SKIP,      \
+		[MACHINE_PROXY_DIED] = SKIP, [MACHINE_PROXY_UP] = SKIP,                                      \
+		[MACHINE_ALL_GONE] = DO(final, FINISH),                                                      \
 	}
         [MACHINE_ENDING] = WHILE_TEARING_DOWN(STOPPED),
         [MACHINE_FAILING] = WHILE_TEARING_DOWN(FAILED),
@@ -98,8 +103,9 @@ static const struct machine_step TABLE[MACHINE_STATE_COUNT][MACHINE_EVENT_COUNT]
 #define AFTER_THE_END                                                                                        \
 	{                                                                                                    \
 		[MACHINE_SET_UP] = NEVER, [MACHINE_SETUP_FAILED] = NEVER, [MACHINE_GUEST_READY] = NEVER,     \
-		[MACHINE_DEADLINE] = NEVER, [MACHINE_STOP_ASKED] = SKIP, [MACHINE_KILL_ASKED] = SKIP,        \
-		[MACHINE_GRACE_OVER] = NEVER, [MACHINE_VMM_POWERED_OFF] = NEVER, [MACHINE_VMM_DIED] = NEVER, \
+		[MACHINE_OTHER_VERSION] = NEVER, [MACHINE_DEADLINE] = NEVER, [MACHINE_STOP_ASKED] = SKIP,    \
+		[MACHINE_KILL_ASKED] = SKIP, [MACHINE_GRACE_OVER] = NEVER,                                   \
+		[MACHINE_VMM_POWERED_OFF] = NEVER, [MACHINE_VMM_DIED] = NEVER,                               \
 		[MACHINE_GUEST_CRASHED] = NEVER, [MACHINE_VSOCK_DIED] = NEVER, [MACHINE_PROXY_DIED] = NEVER, \
 		[MACHINE_PROXY_UP] = NEVER, [MACHINE_ALL_GONE] = NEVER,                                      \
 	}
@@ -122,6 +128,7 @@ static const char *const EVENT_NAMES[] = {
     [MACHINE_SET_UP] = "set up",
     [MACHINE_SETUP_FAILED] = "set-up failed",
     [MACHINE_GUEST_READY] = "guest ready",
+    [MACHINE_OTHER_VERSION] = "other version",
     [MACHINE_DEADLINE] = "deadline",
     [MACHINE_STOP_ASKED] = "stop asked",
     [MACHINE_KILL_ASKED] = "kill asked",

@@ -28,6 +28,7 @@ enum machine_event {
 	MACHINE_SET_UP,          /* image, disk, backend, vsock device and proxy are there */
 	MACHINE_SETUP_FAILED,    /* one of them cannot be had */
 	MACHINE_GUEST_READY,     /* the guest said READY */
+	MACHINE_OTHER_VERSION,   /* the guest speaks another version of the protocol */
 	MACHINE_DEADLINE,        /* it did not in time */
 	MACHINE_STOP_ASKED,      /* by a client or a signal */
 	MACHINE_KILL_ASKED,      /* by a client */

@@ -222,6 +222,17 @@ static void on_guest_ready(void *arg, const struct wire_event_ready *m)
 	supervisor_event(s, MACHINE_GUEST_READY, NULL);
 }
 
+/* The guest program is part of the image. Later it is one program of the guest that says so, and an incident is enough. */
+static void on_other_version(void *arg)
+{
+	struct supervisor *s = arg;
+	char why[SUPERVISOR_REASON_SIZE];
+	snprintf(why, sizeof(why),
+	         "image %s was made for another version of ccvm; build it again: ccvm image build %s",
+	         s->spec->image, s->spec->image);
+	supervisor_event(s, MACHINE_OTHER_VERSION, why);
+}
+
 static void on_incident(void *arg, const char *text)
 {
 	(void)arg;
@@ -234,8 +245,10 @@ static void on_notify(void *arg, const struct wire_event_notify *m)
 	lookout_notify(s->lookout, m);
 }
 
-static const struct guest_events_ops EVENTS_OPS = {
-    .on_ready = on_guest_ready, .on_notify = on_notify, .on_incident = on_incident};
+static const struct guest_events_ops EVENTS_OPS = {.on_ready = on_guest_ready,
+                                                   .on_other_version = on_other_version,
+                                                   .on_notify = on_notify,
+                                                   .on_incident = on_incident};
 
 static void on_audit(void *arg, uint32_t denied, uint32_t tunnels)
 {

@@ -23,8 +23,9 @@ static void no_outsider_can_cause_a_bug(void **state)
 {
 	(void)state;
 	static const enum machine_event ALWAYS[] = {MACHINE_STOP_ASKED, MACHINE_KILL_ASKED};
-	static const enum machine_event WHILE_CHILDREN_LIVE[] = {MACHINE_GUEST_READY, MACHINE_VSOCK_DIED,
-	                                                         MACHINE_PROXY_DIED, MACHINE_PROXY_UP};
+	static const enum machine_event WHILE_CHILDREN_LIVE[] = {MACHINE_GUEST_READY, MACHINE_OTHER_VERSION,
+	                                                         MACHINE_VSOCK_DIED, MACHINE_PROXY_DIED,
+	                                                         MACHINE_PROXY_UP};
 	static const enum machine_event WHILE_THE_VMM_LIVES[] = {MACHINE_VMM_POWERED_OFF, MACHINE_VMM_DIED,
 	                                                         MACHINE_GUEST_CRASHED};
 	for (enum machine_state s = 0; s < MACHINE_STATE_COUNT; s++) {
@@ -103,6 +104,15 @@ static void the_paths_that_matter(void **state)
 	     {MACHINE_SET_UP, MACHINE_DEADLINE, MACHINE_VMM_DIED, MACHINE_ALL_GONE},
 	     4,
 	     MACHINE_FAILED},
+	    {"an image of another version",
+	     {MACHINE_SET_UP, MACHINE_OTHER_VERSION, MACHINE_OTHER_VERSION, MACHINE_VMM_DIED,
+	      MACHINE_ALL_GONE},
+	     5,
+	     MACHINE_FAILED},
+	    {"a program of a guest that claims another version",
+	     {MACHINE_SET_UP, MACHINE_GUEST_READY, MACHINE_OTHER_VERSION},
+	     3,
+	     MACHINE_READY},
 	    {"a proxy that dies on the way",
 	     {MACHINE_SET_UP, MACHINE_PROXY_DIED, MACHINE_PROXY_UP, MACHINE_GUEST_READY, MACHINE_PROXY_DIED,
 	      MACHINE_PROXY_UP},

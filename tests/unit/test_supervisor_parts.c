@@ -329,7 +329,12 @@ static void on_notify(void *arg, const struct wire_event_notify *m)
 	say(f, m->text);
 }
 
-static const struct guest_events_ops EVENTS_OPS = {on_ready, on_incident, on_notify};
+static void on_other_version(void *arg)
+{
+	say(arg, "other version");
+}
+
+static const struct guest_events_ops EVENTS_OPS = {on_ready, on_other_version, on_incident, on_notify};
 
 /* Sends `out` as a guest would and waits until the other side has closed or everything has been heard. */
 static bool call(struct fixture *f, const char *path, const struct buf *out, bool *closed)
@@ -391,6 +396,42 @@ static void programs_say_how_they_do(void **state)
 	call(f, path, &out, &closed);
 	assert_true(closed);
 	assert_non_null(strstr(f->said.s, "message event_notify before hello"));
+	guest_events_close(g);
+	buf_finish(&out);
+}
+
+/* A guest that is older or newer cannot say READY, nobody need wait for it. What is no HELLO says nothing of that. */
+static void another_version_is_told(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		uint32_t magic;
+		unsigned major;
+		bool told;
+	} HELLOS[] = {{WIRE_MAGIC, WIRE_MAJOR - 1, true},
+	              {WIRE_MAGIC, WIRE_MAJOR + 1, true},
+	              {WIRE_MAGIC + 1, WIRE_MAJOR + 1, false}};
+	struct err e = ERR_INIT;
+	struct buf out = BUF_INIT(4096);
+	char *path FREE_ON_EXIT = mem_printf("%s/events", f->dir);
+	struct guest_events *g = guest_events_open(f->loop, path, &EVENTS_OPS, f, &e);
+	assert_non_null(g);
+	for (size_t i = 0; i < ARRAY_LEN(HELLOS); i++) {
+		struct wire_hello m = {.magic = HELLOS[i].magic,
+		                       .major = (uint16_t)HELLOS[i].major,
+		                       .role = "guest",
+		                       .version = "0.0.1"};
+		bool closed;
+		str_clear(&f->said);
+		buf_clear(&out);
+		wire_put_hello(&out, 0, &m);
+		put_notify(&out, ATTENTION_IDLE, 1, "after the refusal nothing is heard");
+		call(f, path, &out, &closed);
+		assert_true(closed);
+		assert_int_equal(strncmp(f->said.s, "other version|!", 15) == 0, HELLOS[i].told);
+		assert_non_null(strstr(f->said.s, "!the guest broke the protocol on the events port"));
+		assert_null(strstr(f->said.s, "nothing is heard"));
+	}
 	guest_events_close(g);
 	buf_finish(&out);
 }
@@ -718,6 +759,7 @@ int main(int argc, char **argv)
 	    T(a_closed_helper_is_gone),
 	    T(the_guest_says_ready),
 	    T(programs_say_how_they_do),
+	    T(another_version_is_told),
 	    T(a_flood_makes_the_port_rest),
 	    T(who_reads_no_answers_is_cut_off),
 	    T(many_incidents_are_counted),
