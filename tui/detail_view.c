@@ -119,7 +119,7 @@ static void add_machine(struct str *out, const struct vm_status *s, int64_t now_
 	add_text(out, "backend", s->backend);
 	add_moment(out, "started", s->started_ms, now_ms);
 	add_moment(out, "ready", s->ready_ms, now_ms);
-	if (!vm_state_is_live(s->state) && s->attention.state != ATTENTION_NONE)
+	if (!vm_state_is_live(s->state))
 		add_moment(out, "ended", s->attention.at_ms, now_ms);
 	if (s->supervisor_pid && vm_state_is_live(s->state))
 		add(out, "processes", "supervisor %" PRIu32 ", VMM %" PRIu32, s->supervisor_pid, s->vmm_pid);

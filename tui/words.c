@@ -135,7 +135,7 @@ static struct words_look look_of_ended(const struct vm_status *s, int64_t *since
 {
 	struct words_look look = words_state(s->state);
 	bool calls = s->attention.state == ATTENTION_FAILED || s->attention.state == ATTENTION_FINISHED;
-	if (calls)
+	if (calls || s->attention.state == ATTENTION_NONE) /* stopped on request: nobody is called */
 		*since = s->attention.at_ms;
 	if (calls && s->attention.seen && s->state == VM_FAILED)
 		look.style = STYLE_STATE_SEEN;

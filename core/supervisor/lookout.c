@@ -227,11 +227,11 @@ void lookout_end(struct lookout *l, enum vm_attention_state state, const char *w
 	struct vm_attention *a = &board_edit(l->board)->attention;
 	l->over = true;
 	timer_stop(l->timer);
-	*a = (struct vm_attention){.state = state, .seen = !vm_attention_calls(state)};
+	*a = (struct vm_attention){
+	    .state = state, .seen = !vm_attention_calls(state), .at_ms = clock_wall_ms()};
 	if (state == ATTENTION_NONE)
 		return;
 	a->source = ATTENTION_BY_EXIT;
-	a->at_ms = clock_wall_ms();
 	snprintf(a->text, sizeof(a->text), "%s", why);
 }
 

@@ -25,7 +25,7 @@ void lookout_notify(struct lookout *l, const struct wire_event_notify *m);
 void lookout_seen(struct lookout *l);
 /* The VM's CPUs stand still: that is no silence. */
 void lookout_pause(struct lookout *l, bool paused);
-/* Nothing runs any more. ATTENTION_NONE: as the operator wanted it. `why` is a clean text. Nothing changes afterwards. */
+/* Nothing runs any more. ATTENTION_NONE: as the operator wanted it, and since when. `why` is a clean text. Nothing changes afterwards. */
 void lookout_end(struct lookout *l, enum vm_attention_state state, const char *why);
 
 #endif

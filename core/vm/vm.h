@@ -81,7 +81,7 @@ struct vm_attention {
 	enum vm_attention_state state;
 	enum vm_attention_source source;
 	bool seen;      /* the operator has looked since; nothing to see in what calls nobody */
-	int64_t at_ms;  /* wall clock of the change */
+	int64_t at_ms;  /* wall clock of the change; of a VM that is over: of its end */
 	char text[201]; /* what it says itself, printable; "" */
 };
 

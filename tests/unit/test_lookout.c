@@ -234,6 +234,7 @@ static void the_last_word(void **state)
 	assert_true(of_vm(f)->seen);
 	lookout_end(f->lookout, ATTENTION_NONE, "");
 	assert_int_equal(of_vm(f)->source, ATTENTION_BY_NOTHING);
+	assert_true(of_vm(f)->at_ms > 0); /* one that was stopped ended at some time, too */
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -150,6 +150,11 @@ static void what_matters_most_of_a_vm_comes_first(void **state)
 	vm.status.attention.seen = true;
 	assert_int_equal(words_vm(&vm, &since).style, STYLE_STATE_SEEN);
 	assert_string_equal(words_vm(&vm, &since).word, "failed");
+	vm.status.state = VM_STOPPED;
+	vm.status.attention = (struct vm_attention){.at_ms = 50}; /* on request: nobody is called */
+	assert_string_equal(words_vm(&vm, &since).word, "stopped");
+	assert_int_equal(since, 50);
+	vm.status.state = VM_FAILED;
 	vm.settled = false;
 	assert_string_equal(words_vm(&vm, NULL).glyph, "?");
 	vm.hangs = true;
