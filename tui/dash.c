@@ -287,7 +287,7 @@ int64_t dash_next_ms(struct dash *d)
 
 static bool wish_for(struct pane_wish *w, const struct dash *d, const struct fleet_vm *vm, struct rect body)
 {
-	if (!vm || vm->status.state != VM_READY)
+	if (!vm || vm->status.state != VM_READY || vm->deaf)
 		return false;
 	*w = (struct pane_wish){.term = dash_term_of(d, vm),
 	                        .rows = (unsigned)MAX(body.rows, 0),

@@ -153,6 +153,7 @@ static void look(struct member *m)
 			m->vm.settled = true;
 	} else {
 		m->refusal[0] = '\0';
+		m->vm.deaf = false;
 		timer_stop(m->retry);
 		m->retry_ms = RETRY_FIRST_MS;
 		m->vm.settled = true;
@@ -192,6 +193,7 @@ static void on_client_closed(void *arg, const struct err *e)
 	m->vm.status = st;
 	m->vm.settled = true;
 	m->vm.hangs = alive && e->kind == ERR_TIMEOUT;
+	m->vm.deaf = alive && e->kind == ERR_NOT_FOUND;
 	if (alive)
 		try_again(m);
 	if (!m->watch) {
@@ -213,6 +215,7 @@ static void on_status(void *arg, const struct vm_status *status, const struct er
 	}
 	m->vm.status = *status;
 	m->vm.settled = true;
+	m->vm.deaf = false;
 	m->retry_ms = RETRY_FIRST_MS;
 	m->asking = false;
 	m->vm.hangs = false;

@@ -22,6 +22,7 @@ struct fleet_vm {
 	    *client;  /* borrowed: its watching connection (for allow, deny, stop, kill, ping), or NULL */
 	bool settled; /* status is from the supervisor or final; false: still asking */
 	bool hangs;   /* its supervisor lives but has not answered for FLEET_HANGS_MS */
+	bool deaf;    /* its supervisor lives but nobody listens (yet): it is just starting or ending */
 };
 
 #define FLEET_HANGS_MS 3000

@@ -300,6 +300,11 @@ static void the_wanted_pane_has_the_size_inside(void **state)
 	assert_int_equal(dash_wanted_panes(r->dash, zoomed, DASH_PANES_MOST), 1);
 	assert_int_equal(zoomed[0].rows, want[0].rows);
 	assert_int_equal(zoomed[0].cols, want[0].cols);
+	dash_rig_find(r, "alpha")->deaf =
+	    true; /* a terminal would be refused; it opens when somebody listens */
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 0);
+	dash_rig_find(r, "alpha")->deaf = false;
+	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 1);
 	alpha->state = VM_BOOTING;
 	assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), 0);
 	assert_string_equal(dash_wanted_console(r->dash), "alpha");

@@ -246,6 +246,39 @@ static void another_version_is_told_and_tried_again(void **state)
 	finish(&s);
 }
 
+static bool is_deaf(void *arg)
+{
+	return fleet_find(((struct scene *)arg)->fleet, "alpha")->deaf;
+}
+
+static bool hears(void *arg)
+{
+	const struct fleet_vm *vm = fleet_find(((struct scene *)arg)->fleet, "alpha");
+	return !vm->deaf && vm->settled;
+}
+
+/* Its record is there before its socket. */
+static void one_that_does_not_listen_yet_is_told(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	make_vm(&s, "beta");
+	record(&s, "beta", VM_STOPPED, 1, 1);
+	make_vm(&s, "alpha");
+	record(&s, "alpha", VM_READY, getpid(), child_start_time(getpid()));
+	char *run FREE_ON_EXIT = mem_printf("%s/ccvm/alpha/control.sock", s.fake.root);
+	char *away FREE_ON_EXIT = mem_printf("%s/ccvm/alpha/away", s.fake.root);
+	assert_int_equal(rename(run, away), 0);
+	open_fleet(&s);
+	assert_true(loop_wait(s.loop, is_deaf, &s));
+	assert_int_equal(state_of(&s, "alpha"), VM_READY);
+	assert_false(fleet_find(s.fleet, "beta")->deaf); /* there is nobody who should listen */
+	assert_int_equal(rename(away, run), 0);
+	assert_true(loop_wait(s.loop, hears, &s));
+	finish(&s);
+}
+
 static bool silent; /* the fake reads and says nothing */
 
 static void answer_or_not(struct fake_control *f, const struct frame *frame)
@@ -471,6 +504,7 @@ int main(void)
 	    cmocka_unit_test(every_kind_of_vm_is_shown),
 	    cmocka_unit_test(changes_are_seen),
 	    cmocka_unit_test(another_version_is_told_and_tried_again),
+	    cmocka_unit_test(one_that_does_not_listen_yet_is_told),
 	    cmocka_unit_test(a_supervisor_that_hangs_is_seen_by_looking),
 	    cmocka_unit_test(one_that_never_says_hello_hangs),
 	    cmocka_unit_test(a_removed_and_made_again_vm_is_another_one),
