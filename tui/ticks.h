@@ -1,5 +1,8 @@
-/* When the picture changes by itself, with nothing happening: durations and the clock. So that an idle dashboard sleeps until
- * then and not until the next second. Pure. */
+/* When the picture changes by itself, with nothing happening: ages and the clock. Pure.
+ *
+ * An age is told in seconds for its first minute, and then in minutes or more. All are drawn together, on the second while one
+ * is told in seconds, else on the minute when the clock in the title changes: so an age may be told one unit late, and fifty
+ * VMs wake the dashboard no oftener than one. */
 #ifndef CCVM_TUI_TICKS_H
 #define CCVM_TUI_TICKS_H
 
@@ -7,9 +10,7 @@
 
 #include "tui/model.h"
 
-/* Milliseconds, 1 or more, until words_duration of (now_ms - since_ms) is another text. */
-int64_t ticks_of_duration(int64_t since_ms, int64_t now_ms);
-/* Until the first text of this model changes; never more than a minute, for the clock in the title. */
+/* Milliseconds, 1 to 60,000, until it is to be drawn again. */
 int64_t ticks_next(const struct model *m);
 
 #endif

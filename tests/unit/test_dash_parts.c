@@ -169,20 +169,39 @@ static void filters_match(void **state)
 
 /* ---- ticks ---- */
 
-static void ticks_are_exactly_when_the_text_changes(void **state)
+/* Fifty VMs of different ages change their texts at fifty moments; they are drawn at one. */
+static void ages_are_drawn_together(void **state)
 {
 	(void)state;
-	for (int64_t age = 0; age < INT64_C(200) * 3600 * 1000; age += 7919 + age / 50) {
-		char now[WORDS_SIZE], before[WORDS_SIZE], after[WORDS_SIZE];
-		int64_t next = ticks_of_duration(1000, 1000 + age);
-		assert_true(next >= 1);
-		words_duration(now, age);
-		words_duration(before, age + next - 1);
-		words_duration(after, age + next);
-		assert_string_equal(now, before);
-		assert_string_not_equal(now, after);
+	enum { VMS = 50 };
+	const int64_t start = INT64_C(1796120400000), minute = 60000;
+	struct fleet_vm vms[VMS] = {0};
+	const struct fleet_vm *all[VMS];
+	struct model m = {.vms = all, .vm_count = VMS};
+	for (size_t i = 0; i < VMS; i++) {
+		vms[i].settled = true;
+		vms[i].status.state = VM_READY;
+		vms[i].status.started_ms = vms[i].status.ready_ms = start - 777 * (int64_t)i;
+		all[i] = &vms[i];
 	}
-	assert_true(ticks_of_duration(5000, 1000) >= 4000); /* it begins in the future */
+	unsigned drawn = 0;
+	for (m.now_ms = start + 1; m.now_ms < start + 3 * minute; m.now_ms += ticks_next(&m)) {
+		char told[WORDS_SIZE], due[WORDS_SIZE];
+		int64_t next = ticks_next(&m), age = m.now_ms - start;
+		words_duration(told, age);
+		words_duration(due, age + next - 1);
+		if (age < minute)
+			assert_string_equal(told, due);
+		assert_in_range(next, 1, minute);
+		drawn++;
+	}
+	assert_in_range(drawn, 60, 64);
+	vms[7].status.attention = (struct vm_attention){.state = ATTENTION_WAITING, .at_ms = m.now_ms - 4300};
+	assert_in_range(ticks_next(&m), 1, 1000);
+	vms[7].status.attention.at_ms = m.now_ms + 5; /* its clock is a little ahead */
+	assert_in_range(ticks_next(&m), 1, 1000);
+	vms[7].status.attention.at_ms = m.now_ms + 2 * minute;
+	assert_int_equal(ticks_next(&m), minute - m.now_ms % minute);
 }
 
 /* ---- completion ---- */
@@ -223,7 +242,7 @@ int main(void)
 	    cmocka_unit_test(the_cursor_is_always_seen),
 	    cmocka_unit_test(who_waits_is_first_in_each_order),
 	    cmocka_unit_test(filters_match),
-	    cmocka_unit_test(ticks_are_exactly_when_the_text_changes),
+	    cmocka_unit_test(ages_are_drawn_together),
 	    cmocka_unit_test(words_are_completed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
