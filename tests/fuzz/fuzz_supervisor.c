@@ -146,7 +146,7 @@ static void on_notify(void *arg, const struct wire_event_notify *m)
 }
 
 static const struct guest_events_ops EVENTS_OPS = {
-    .on_ready = on_ready, .on_incident = on_incident, .on_notify = on_notify};
+    .on_ready = on_ready, .on_other_version = do_nothing, .on_incident = on_incident, .on_notify = on_notify};
 
 static struct world world;
 
