@@ -212,7 +212,10 @@ static void on_input(void *arg, const struct input_event *ev)
 	case INPUT_KEY: dash_key(a->dash, ev->key, ev->mods); break;
 	case INPUT_PASTE: dash_paste(a->dash, ev->text, ev->first, ev->last); break;
 	case INPUT_MOUSE: dash_mouse(a->dash, &ev->mouse); break;
-	case INPUT_FOCUS: a->has_focus = ev->focused; break;
+	case INPUT_FOCUS:
+		a->has_focus = ev->focused;
+		dash_focus_moved(a->dash);
+		break;
 	case INPUT_REPLY: tui_screen_reply(a->screen, ev); break;
 	}
 	app_end_batch(a);

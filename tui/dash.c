@@ -178,7 +178,19 @@ static void typing_key(struct dash *d, struct view *v, uint32_t key, unsigned mo
 	}
 	d->left_broadcast = d->broadcast;
 	dash_leave_typing(d);
-	d->just_left = true;
+	d->left_ms = v->model.now_ms;
+}
+
+/* Only at once, and with nothing between: later the same key is pressed to be sure of command mode, and must not type. */
+static bool is_twice(const struct dash *d, const struct view *v)
+{
+	int64_t since = v->model.now_ms - d->left_ms;
+	return d->left_ms > 0 && since >= 0 && since <= DASH_TWICE_MS;
+}
+
+void dash_focus_moved(struct dash *d)
+{
+	d->left_ms = 0;
 }
 
 void dash_key(struct dash *d, uint32_t key, unsigned mods)
@@ -190,8 +202,8 @@ void dash_key(struct dash *d, uint32_t key, unsigned mods)
 		typing_key(d, &v, key, mods);
 		return;
 	}
-	bool twice = d->just_left && keymap_leaves(&d->settings->keymap, key, mods);
-	d->just_left = false;
+	bool twice = is_twice(d, &v) && keymap_leaves(&d->settings->keymap, key, mods);
+	d->left_ms = 0;
 	d->notice[0] = '\0';
 	if (twice) {
 		dash_type(d, &v, d->left_broadcast);
@@ -215,6 +227,7 @@ void dash_paste(struct dash *d, struct bytes text, bool first, bool last)
 	struct view v;
 	dash_view(d, &v);
 	d->key_ms = v.model.now_ms;
+	d->left_ms = 0;
 	if (d->typing)
 		dash_type_paste(d, &v, text, first, last);
 	else if (d->form)

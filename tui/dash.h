@@ -95,6 +95,8 @@ void dash_resize(struct dash *d, int rows, int cols);
 void dash_key(struct dash *d, uint32_t key, unsigned mods);
 void dash_paste(struct dash *d, struct bytes text, bool first, bool last);
 void dash_mouse(struct dash *d, const struct term_mouse *m);
+/* The operator went to another window or came back: keys before and after it do not belong together. */
+void dash_focus_moved(struct dash *d);
 /* One line for the operator, shown until the next key. Copied; cut at 400 bytes. */
 void dash_notice(struct dash *d, const char *text);
 void dash_new_terminal(struct dash *d, const char *vm, uint32_t number);

@@ -26,10 +26,11 @@ struct feed_view;
 struct list_view;
 struct pane_view;
 
-#define NOTICE_SIZE  401
-#define HISTORY_MOST 50
-#define DASH_HOLD_MS 1000 /* the list does not move so long after a key that moved in it */
-#define DASH_SEEN_MS 1000 /* a VM that is selected for so long has been looked at */
+#define NOTICE_SIZE   401
+#define HISTORY_MOST  50
+#define DASH_HOLD_MS  1000 /* the list does not move so long after a key that moved in it */
+#define DASH_TWICE_MS 500  /* the key that leaves, pressed again so soon, is for the guest */
+#define DASH_SEEN_MS  1000 /* a VM that is selected for so long has been looked at */
 
 typedef char vm_name[VM_NAME_MAX + 1];
 
@@ -100,9 +101,10 @@ struct dash {
 	char overlay_title[100];
 
 	bool typing;
-	bool broadcast;                 /* into all marked VMs */
-	bool just_left, left_broadcast; /* the key before this one left typing, into many */
-	bool attached;                  /* typing has zoomed the pane by itself: leaving takes that back */
+	bool broadcast;      /* into all marked VMs */
+	int64_t left_ms;     /* wall clock; the event before this one left typing then. 0: it did not */
+	bool left_broadcast; /* it was into many */
+	bool attached;       /* typing has zoomed the pane by itself: leaving takes that back */
 
 	struct copy_mode *copy; /* owned; NULL: not in copy mode */
 	vm_name copy_vm;

@@ -166,6 +166,7 @@ void dash_mouse(struct dash *d, const struct term_mouse *m)
 {
 	struct view v;
 	dash_view(d, &v);
+	d->left_ms = 0;
 	const struct pane_source *p = dash_pane_of(d, &v, v.vm);
 	struct mouse_scene scene = {
 	    .layout = &v.layout,

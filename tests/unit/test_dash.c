@@ -73,6 +73,33 @@ static void the_key_that_leaves_can_be_sent(void **state)
 	assert_true(dash_rig_asked(r, ""));
 }
 
+static void and_only_at_once(void **state)
+{
+	struct dash_rig *r = *state;
+	const struct term_mouse wheel = {.kind = MOUSE_MOVE, .row = 1, .col = 1};
+	for (int i = 0; i < 5; i++) {
+		r->model.now_ms += 60000;
+		dash_rig_press(r, "i C-]");
+		if (i == 0)
+			r->model.now_ms += 501;
+		else if (i == 1)
+			r->model.now_ms -= 1; /* the clock was set back */
+		else if (i == 2)
+			dash_mouse(r->dash, &wheel);
+		else if (i == 3)
+			paste(r, "x", true, true);
+		else
+			dash_focus_moved(r->dash);
+		dash_rig_press(r, "C-]");
+		assert_false(dash_is_typing(r->dash));
+		assert_true(dash_rig_asked(r, ""));
+	}
+	dash_rig_press(r, "i C-]");
+	r->model.now_ms += 500;
+	dash_rig_press(r, "C-]");
+	assert_true(dash_rig_asked(r, "key alpha C-]\n"));
+}
+
 static void pastes_are_no_commands(void **state)
 {
 	struct dash_rig *r = *state;
@@ -445,6 +472,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(typing_passes_every_key),
 	    T(the_key_that_leaves_can_be_sent),
+	    T(and_only_at_once),
 	    T(pastes_are_no_commands),
 	    T(typing_ends_with_its_vm),
 	    T(an_ended_terminal_is_opened_again),
