@@ -194,6 +194,8 @@ static void do_new_shell(struct dash *d, struct view *v, enum action action, con
 		dash_notice(d, "only a ready VM can have one more shell");
 		return;
 	}
+	if (!dash_answers(d, v->vm))
+		return;
 	struct rect body = pane >= 0 ? v->layout.panes[pane].body : (struct rect){.rows = 24, .cols = 80};
 	d->ops->new_terminal(d->arg, d->selected, (unsigned)MAX(body.rows, 1), (unsigned)MAX(body.cols, 2));
 }

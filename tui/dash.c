@@ -33,6 +33,7 @@ void dash_destroy(struct dash *d)
 	names_finish(&d->order);
 	names_finish(&d->marked);
 	names_finish(&d->question.vms);
+	names_finish(&d->question.running);
 	free(d->shown);
 	free(d->marked_rows);
 	free(d->choices);

@@ -33,8 +33,19 @@ static void ask(struct dash *d, enum action action)
 static void begin(struct dash *d)
 {
 	d->question.action = ACTION_NONE;
-	d->question.vms.count = 0;
+	d->question.vms.count = d->question.running.count = 0;
 	d->question.rule[0] = '\0';
+}
+
+/* A supervisor that does not answer does what it was asked whenever it wakes, which nobody wants by then. */
+bool dash_answers(struct dash *d, const struct fleet_vm *vm)
+{
+	char key[KEYMAP_KEYS_SIZE];
+	if (!vm->hangs)
+		return true;
+	keymap_key_of(&d->settings->keymap, ACTION_KILL, KEYS_ALL, key);
+	dash_noticef(d, "%s does not answer; %s ends it", vm->status.name, key[0] ? key : ":kill");
+	return false;
 }
 
 /* ---- rules ---- */
@@ -79,6 +90,13 @@ void dash_ask_rule(struct dash *d, struct view *v, enum action action, const cha
 		dash_notice(d, "there is no VM to do it for");
 		return;
 	}
+	for (size_t i = q->vms.count; i > 0; i--) {
+		const struct fleet_vm *vm = dash_find_vm(v, q->vms.all[i - 1]);
+		if (vm && !dash_answers(d, vm))
+			names_remove(&q->vms, q->vms.all[i - 1]);
+	}
+	if (q->vms.count == 0)
+		return;
 	join(&q->vms, vms, sizeof(vms));
 	const char *verb = action == ACTION_DENY ? "deny" : "allow";
 	const char *how = action == ACTION_ALLOW_SHORT   ? ", 10 minutes"
@@ -111,13 +129,14 @@ static const struct vm_action {
 	bool (*fits)(const struct fleet_vm *vm);
 	const char *verb;
 	const char *none; /* why it is for none of them */
+	bool hanging;     /* also for one that does not answer */
 } VM_ACTIONS[] = {
-    {ACTION_STOP, is_live, "stop", "does not run"},
-    {ACTION_KILL, is_live, "kill (end at once)", "does not run"},
-    {ACTION_RESTART, is_any, "restart", ""},
-    {ACTION_REMOVE, is_any, "remove, with disk and logs,", ""},
-    {ACTION_INTERRUPT, is_ready, "interrupt (C-c)", "has no terminal"},
-    {ACTION_CLOSE_SHELL, is_ready, "end terminal", "has no terminal"},
+    {ACTION_STOP, is_live, "stop", "does not run", false},
+    {ACTION_KILL, is_live, "kill (end at once)", "does not run", true},
+    {ACTION_RESTART, is_any, "restart", "", false},
+    {ACTION_REMOVE, is_any, "remove", "", true},
+    {ACTION_INTERRUPT, is_ready, "interrupt (C-c)", "has no terminal", false},
+    {ACTION_CLOSE_SHELL, is_ready, "end terminal", "has no terminal", false},
 };
 
 static const struct vm_action *vm_action_of(enum action action)
@@ -133,13 +152,20 @@ static const struct vm_action *vm_action_of(enum action action)
 static void choose_targets(struct dash *d, struct view *v, const struct vm_action *a)
 {
 	struct names wanted = {0};
+	bool fits = false;
 	dash_targets(d, v, &wanted);
 	for (size_t i = 0; i < wanted.count; i++) {
 		const struct fleet_vm *vm = dash_find_vm(v, wanted.all[i]);
-		if (vm && a->fits(vm))
-			names_add(&d->question.vms, wanted.all[i]);
+		if (!vm || !a->fits(vm))
+			continue;
+		fits = true;
+		if (!a->hanging && !dash_answers(d, vm))
+			continue;
+		names_add(&d->question.vms, wanted.all[i]);
+		if (is_live(vm))
+			names_add(&d->question.running, wanted.all[i]);
 	}
-	if (d->question.vms.count == 0 && wanted.count > 0)
+	if (!fits && wanted.count > 0)
 		dash_noticef(d, "%s %s", wanted.count == 1 ? wanted.all[0] : "each of them", a->none);
 	names_finish(&wanted);
 }
@@ -165,10 +191,31 @@ static void ask_close(struct dash *d, struct view *v)
 		dash_notice(d, "there is no terminal to end");
 		return;
 	}
+	if (!dash_answers(d, v->vm))
+		return;
 	names_add(&q->vms, d->selected);
 	snprintf(q->text, sizeof(q->text), "end terminal %u of %s and the program in it? y/n", q->term,
 	         d->selected);
 	ask(d, ACTION_CLOSE_SHELL);
+}
+
+/* What runs is not only removed but ended, and its work lost: the question says so. */
+static void ask_remove(struct question *q)
+{
+	char vms[1000], running[1000];
+	const char *their = q->vms.count == 1 ? "its disk" : "their disks";
+	join(&q->vms, vms, sizeof(vms));
+	join(&q->running, running, sizeof(running));
+	const char *runs = q->running.count == 1 ? "runs" : "run";
+	const char *it = q->running.count == 1 ? "it" : "them";
+	if (q->running.count == 0)
+		snprintf(q->text, sizeof(q->text), "remove %s with %s and logs? y/n", vms, their);
+	else if (q->running.count == q->vms.count)
+		snprintf(q->text, sizeof(q->text), "%s %s: end %s and remove %s and logs? y/n", vms, runs, it,
+		         their);
+	else
+		snprintf(q->text, sizeof(q->text), "%s %s: end %s, and remove %s with %s and logs? y/n",
+		         running, runs, it, vms, their);
 }
 
 void dash_ask_vms(struct dash *d, struct view *v, enum action action)
@@ -184,7 +231,10 @@ void dash_ask_vms(struct dash *d, struct view *v, enum action action)
 	if (d->question.vms.count == 0)
 		return;
 	join(&d->question.vms, vms, sizeof(vms));
-	snprintf(d->question.text, sizeof(d->question.text), "%s %s? y/n", a->verb, vms);
+	if (action == ACTION_REMOVE)
+		ask_remove(&d->question);
+	else
+		snprintf(d->question.text, sizeof(d->question.text), "%s %s? y/n", a->verb, vms);
 	ask(d, action);
 }
 
@@ -194,6 +244,15 @@ static void run(struct dash *d, const char *command, const char *vm, const char 
 {
 	const char *const argv[] = {command, vm, option, NULL};
 	d->ops->run(d->arg, argv);
+}
+
+/* The command also ends a supervisor that does not listen. */
+static void end_vm(struct dash *d, const struct fleet_vm *vm)
+{
+	if (vm->hangs)
+		run(d, "kill", vm->status.name, NULL);
+	else
+		request(d, DASH_KILL, vm->status.name, 0, NULL, 0);
 }
 
 static void do_to_vm(struct dash *d, struct view *v, const char *name)
@@ -210,11 +269,13 @@ static void do_to_vm(struct dash *d, struct view *v, const char *name)
 	case ACTION_ALLOW_SHORT: request(d, DASH_ALLOW, name, 0, q->rule, SHORT_SECONDS); break;
 	case ACTION_DENY: request(d, DASH_DENY, name, 0, q->rule, 0); break;
 	case ACTION_STOP: request(d, DASH_STOP, name, 0, NULL, 0); break;
-	case ACTION_KILL: request(d, DASH_KILL, name, 0, NULL, 0); break;
+	case ACTION_KILL: end_vm(d, vm); break;
 	case ACTION_INTERRUPT: request(d, DASH_INTERRUPT, name, dash_term_of(d, vm), NULL, 0); break;
 	case ACTION_CLOSE_SHELL: request(d, DASH_HANG_UP, name, q->term, NULL, 0); break;
 	case ACTION_RESTART: run(d, is_live(vm) ? "restart" : "up", name, NULL); break;
-	case ACTION_REMOVE: run(d, "rm", name, is_live(vm) ? "--force" : NULL); break;
+	case ACTION_REMOVE: /* one that was started since then is not ended by this yes */
+		run(d, "rm", name, names_has(&q->running, name) ? "--force" : NULL);
+		break;
 	default: break;
 	}
 }
@@ -250,6 +311,8 @@ void dash_pause(struct dash *d, struct view *v)
 			if (!vm || !is_ready(vm))
 				continue;
 			any = true;
+			if (!dash_answers(d, vm))
+				continue;
 			if (pass == 0)
 				pause = pause || !vm->status.paused;
 			else
@@ -265,15 +328,19 @@ void dash_send(struct dash *d, struct view *v, const char *text)
 {
 	struct names targets = {0};
 	size_t sent = 0;
+	bool hangs = false;
 	dash_targets(d, v, &targets);
 	for (size_t i = 0; i < targets.count && text[0]; i++) {
 		const struct fleet_vm *vm = dash_find_vm(v, targets.all[i]);
 		if (!vm || !is_ready(vm))
 			continue;
+		hangs = !dash_answers(d, vm);
+		if (hangs)
+			continue;
 		request(d, DASH_SEND, targets.all[i], dash_term_of(d, vm), text, 0);
 		sent++;
 	}
-	if (sent == 0)
+	if (sent == 0 && !hangs)
 		dash_notice(d, "nothing was sent");
 	names_finish(&targets);
 }

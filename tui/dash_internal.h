@@ -66,6 +66,7 @@ struct line_prompt {
 struct question {
 	enum action action; /* ACTION_NONE: nothing is asked */
 	struct names vms;
+	struct names running; /* those of them of which it says that they run */
 	char rule[FEED_RULE_SIZE];
 	uint32_t term;
 	char text[2048];
@@ -185,6 +186,8 @@ bool dash_types_into(const struct dash *d, const struct fleet_vm *vm);
 void dash_ask_rule(struct dash *d, struct view *v, enum action action, const char *text);
 void dash_ask_vms(struct dash *d, struct view *v, enum action action);
 void dash_answer(struct dash *d, struct view *v, uint32_t key, unsigned mods);
+/* The VM listens; else false, with a notice of how to end it. */
+bool dash_answers(struct dash *d, const struct fleet_vm *vm);
 void dash_pause(struct dash *d, struct view *v);
 void dash_send(struct dash *d, struct view *v, const char *text);
 

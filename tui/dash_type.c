@@ -40,6 +40,8 @@ static bool prepare_broadcast(struct dash *d, struct view *v)
 		dash_select_name(d, v, d->marked.all[0]);
 	for (size_t i = 0; i < d->marked.count; i++) {
 		const struct fleet_vm *vm = dash_find_vm(v, d->marked.all[i]);
+		if (vm && !dash_answers(d, vm))
+			return false;
 		if (vm && vm->status.state == VM_READY) {
 			reopen_if_over(d, v, vm);
 		} else {
@@ -58,6 +60,8 @@ void dash_type(struct dash *d, struct view *v, bool broadcast)
 		d->zoomed = !d->zoomed; /* there is only something to read: all of it, and back */
 		return;
 	}
+	if (!broadcast && !dash_answers(d, v->vm))
+		return;
 	if (!broadcast)
 		reopen_if_over(d, v, v->vm);
 	dash_leave_feed(d);

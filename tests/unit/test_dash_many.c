@@ -110,7 +110,7 @@ static void what_cannot_be_undone_asks(void **state)
 	    {"x", "stop alpha? y/n", "stop alpha\n"},
 	    {"X", "kill (end at once) alpha? y/n", "kill alpha\n"},
 	    {"R", "restart alpha? y/n", "run restart alpha\n"},
-	    {"D", "remove, with disk and logs, alpha? y/n", "run rm alpha --force\n"},
+	    {"D", "alpha runs: end it and remove its disk and logs? y/n", "run rm alpha --force\n"},
 	    {"I", "interrupt (C-c) alpha? y/n", "interrupt alpha\n"},
 	    {"C", "end terminal 1 of alpha and the program in it? y/n", "hang up alpha:1\n"},
 	};
@@ -135,6 +135,54 @@ static void what_cannot_be_undone_asks(void **state)
 	assert_true(dash_rig_asked(r, ""));
 	dash_rig_press(r, "R y D y");
 	assert_true(dash_rig_asked(r, "run up alpha\nrun rm alpha\n"));
+}
+
+static void what_runs_is_removed_only_when_that_was_said(void **state)
+{
+	struct dash_rig *r = *state;
+	struct vm_status *alpha = &dash_rig_find(r, "alpha")->status;
+	alpha->state = VM_STOPPED;
+	dash_rig_press(r, ":");
+	dash_rig_type(r, "select alpha");
+	dash_rig_press(r, "Enter D");
+	assert_true(dash_rig_shows(r, "remove alpha with its disk and logs? y/n"));
+	alpha->state = VM_READY; /* started meanwhile: the command refuses */
+	dash_rig_press(r, "y");
+	assert_true(dash_rig_asked(r, "run rm alpha\n"));
+	dash_rig_press(r, "* D");
+	assert_true(
+	    dash_rig_shows(r, "alpha, beta and delta run: end them and remove their disks and logs? y/n"));
+	alpha->state = VM_STOPPED;
+	dash_rig_press(r, "n D");
+	assert_true(dash_rig_shows(r, "beta and delta run: end them, and remove"));
+	dash_rig_press(r, "y");
+	assert_true(dash_rig_asked(r, "run rm alpha\nrun rm beta --force\nrun rm delta --force\n"));
+}
+
+static void one_that_hangs_is_asked_nothing(void **state)
+{
+	static const char *const KEYS[] = {"p", "x", "R", "I", "C", "c", "Enter", "a"};
+	struct dash_rig *r = *state;
+	dash_rig_deny(r, "alpha", 0, "one.example:443", "no rule");
+	dash_rig_find(r, "alpha")->hangs = true;
+	command(r, "select alpha");
+	for (size_t i = 0; i < ARRAY_LEN(KEYS); i++) {
+		dash_rig_press(r, KEYS[i]);
+		if (!dash_rig_shows(r, "alpha does not answer; X ends it"))
+			fail_msg("%s says nothing", KEYS[i]);
+		assert_false(dash_is_typing(r->dash));
+		dash_rig_press(r, "y");
+		assert_true(dash_rig_asked(r, ""));
+	}
+	command(r, "send hello");
+	assert_true(dash_rig_shows(r, "alpha does not answer; X ends it"));
+	dash_rig_press(r, "* B");
+	assert_false(dash_is_typing(r->dash));
+	dash_rig_press(r, "x");
+	assert_true(dash_rig_shows(r, "stop beta and delta? y/n"));
+	dash_rig_press(r, "n *");
+	dash_rig_press(r, "X y"); /* the command, which needs no answer */
+	assert_true(dash_rig_asked(r, "run kill alpha\n"));
 }
 
 /* ---- marks ---- */
@@ -360,11 +408,18 @@ int main(void)
 	setlocale(LC_ALL, "");
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(allow_means_what_was_read),        T(only_plain_hosts_can_be_allowed),
-	    T(long_questions_are_read_whole),    T(what_cannot_be_undone_asks),
-	    T(actions_are_for_all_marked),       T(broadcast_types_into_all_marked),
-	    T(the_feed_stays_under_the_cursor),  T(a_row_leads_to_its_vm),
-	    T(the_palette_runs_actions_by_name), T(the_form_makes_a_vm),
+	    T(allow_means_what_was_read),
+	    T(only_plain_hosts_can_be_allowed),
+	    T(long_questions_are_read_whole),
+	    T(what_cannot_be_undone_asks),
+	    T(what_runs_is_removed_only_when_that_was_said),
+	    T(one_that_hangs_is_asked_nothing),
+	    T(actions_are_for_all_marked),
+	    T(broadcast_types_into_all_marked),
+	    T(the_feed_stays_under_the_cursor),
+	    T(a_row_leads_to_its_vm),
+	    T(the_palette_runs_actions_by_name),
+	    T(the_form_makes_a_vm),
 	    T(work_that_goes_on_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
