@@ -311,33 +311,52 @@ static void a_search_back_waits_for_older_lines(void **state)
 	end(&c);
 }
 
-/* A match that lies over the border of two pieces is one. */
+/* How many matches there are of `needle` in one long line, which comes in pieces of `most` rows. */
+static unsigned count_in_pieces(const char *unit, unsigned units, const char *needle, unsigned most)
+{
+	struct copying c;
+	char position[COPY_POSITION_SIZE];
+	transcript_rig_init(&c.terminal, 2, 5);
+	for (unsigned i = 0; i < units; i++)
+		transcript_rig_print(&c.terminal, unit);
+	transcript_rig_sync(&c.terminal);
+	c.copy = copy_mode_create(&c.terminal.screen, 2, 5);
+	act(&c, COPY_SEARCH_BACK);
+	copy_mode_search(c.copy, needle, true);
+	while (fetch(&c, most)) {
+	}
+	copy_mode_position(c.copy, position);
+	end(&c);
+	return (unsigned)strtoul(strrchr(position, '/') + 1, NULL, 10);
+}
+
+/* A match that lies over the border of two pieces is one, and none lies over another. */
 static void pieces_do_not_cut_matches(void **state)
 {
 	(void)state;
 	for (unsigned most = 1; most < 9; most++) {
-		struct copying c;
-		uint64_t before, first;
-		uint32_t wanted;
-		transcript_rig_init(&c.terminal, 2, 5);
-		for (int i = 0; i < 30; i++)
-			transcript_rig_print(&c.terminal, "abcabcab");
-		transcript_rig_sync(&c.terminal);
-		c.copy = copy_mode_create(&c.terminal.screen, 2, 5);
-		act(&c, COPY_SEARCH_BACK);
-		copy_mode_search(c.copy, "abab", true);
-		while (copy_mode_wants(c.copy, &before, &wanted)) {
-			struct buf piece = BUF_INIT(SNAPSHOT_MIN * 2);
-			unsigned n = transcript_encode(c.terminal.emulator, before, most, SNAPSHOT_MIN * 2,
-			                               &piece, &first);
-			copy_mode_lines(c.copy, first, n, (struct bytes){piece.data, piece.len}, NULL);
-			buf_finish(&piece);
-		}
-		char position[COPY_POSITION_SIZE];
-		copy_mode_position(c.copy, position);
-		assert_string_equal(strrchr(position, '/'), "/29");
-		end(&c);
+		assert_int_equal(count_in_pieces("abcabcab", 30, "abab", most), 29);
+		assert_in_range(count_in_pieces("aaaaaaaaaa", 24, "aaa", most), 40, 80);
 	}
+}
+
+/* Up and down keep the column, over lines that are shorter. */
+static void the_column_is_kept(void **state)
+{
+	(void)state;
+	struct copying c;
+	transcript_rig_init(&c.terminal, 5, 40);
+	transcript_rig_print(&c.terminal, "a long line\r\nx\r\n\r\nanother line");
+	transcript_rig_sync(&c.terminal);
+	c.copy = copy_mode_create(&c.terminal.screen, 5, 40);
+	act(&c, COPY_FIRST);
+	act(&c, COPY_WORD_NEXT);
+	for (int i = 0; i < 3; i++)
+		act(&c, COPY_DOWN);
+	act(&c, COPY_SELECT);
+	act(&c, COPY_RIGHT);
+	expect_text(&c, "ot");
+	end(&c);
 }
 
 static void the_mouse_selects(void **state)
@@ -465,6 +484,7 @@ int main(void)
 	    cmocka_unit_test(a_cancelled_search_goes_back),
 	    cmocka_unit_test(a_search_back_waits_for_older_lines),
 	    cmocka_unit_test(pieces_do_not_cut_matches),
+	    cmocka_unit_test(the_column_is_kept),
 	    cmocka_unit_test(the_mouse_selects),
 	    cmocka_unit_test(a_resize_keeps_the_place),
 	    cmocka_unit_test(a_full_screen_program_has_no_history),
