@@ -163,6 +163,13 @@ static void smaller(struct scene *s)
 	remake(s, 7, 25);
 }
 
+/* A new size is on its way: no marks that are gone in a moment. */
+static void settling(struct scene *s)
+{
+	remake(s, 7, 60);
+	s->sources[0].foreign = false;
+}
+
 static void ended(struct scene *s)
 {
 	s->sources[0].link = PANE_ENDED;
@@ -312,6 +319,7 @@ static const struct {
     {"pane-tabs-40x12", "more tabs than fit", {12, 40, 34, 6, true, true, 0}, many_terminals},
     {"pane-larger-40x12", "another console made it larger", {12, 40, 34, 6, true, false, 0}, larger},
     {"pane-smaller-40x12", "another console made it smaller", {12, 40, 34, 6, true, false, 0}, smaller},
+    {"pane-settling-40x12", "a new size is on its way", {12, 40, 34, 6, true, false, 0}, settling},
     {"pane-ended-40x12", "its program has ended", {12, 40, 34, 6, true, false, 0}, ended},
     {"pane-broken-40x12", "the connection broke", {12, 40, 34, 6, true, false, 0}, broken},
     {"pane-opening-40x12", "it takes long to open", {12, 40, 34, 6, true, false, 0}, opening},
