@@ -148,7 +148,7 @@ static void do_filter(struct dash *d, struct view *v, enum action action, const 
 	if (text[0])
 		dash_set_filter(d, text);
 	else
-		dash_line_begin(d, LINE_FILTER, d->remembered.filter);
+		dash_line_begin(d, LINE_FILTER, d->filter);
 }
 
 static void do_sort(struct dash *d, struct view *v, enum action action, const char *text)
@@ -258,7 +258,7 @@ static void do_back(struct dash *d, struct view *v, enum action action, const ch
 	} else if (d->grid) {
 		d->grid = false;
 		d->new_order = true;
-	} else if (d->remembered.filter[0]) {
+	} else if (d->filter[0]) {
 		dash_set_filter(d, "");
 	} else {
 		d->marked.count = 0;

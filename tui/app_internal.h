@@ -54,6 +54,7 @@ struct app {
 	struct theme theme;
 	char *config_path, *remember_path;           /* owned */
 	struct dirwatch *config_watch, *theme_watch; /* NULL: there is no such folder */
+	bool wrote_config;                           /* the next change of the file is our own and no news */
 	char *first_problem;                         /* owned; of the settings at the start, or NULL */
 
 	/* The terminals that are open, in the order in which they were wished for, and the one that has the focus. */
@@ -96,8 +97,8 @@ void app_drop_requests(struct app *a);
 /* app_settings.c */
 void app_settings_open(struct app *a);
 void app_settings_close(struct app *a);
-/* Reads the file again. `told`: also what is fine is said to the operator. */
-void app_settings_reload(struct app *a, bool told);
+/* Reads the file again. `asked`: the operator did. */
+void app_settings_reload(struct app *a, bool asked);
 void app_settings_apply(struct app *a); /* to what is open */
 void app_set_theme(struct app *a, const char *name);
 void app_offer_names(enum action_takes takes, palette_offer_fn *offer, void *to);

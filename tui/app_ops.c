@@ -161,7 +161,9 @@ static void write_allow(void *arg, const char *rule)
 	struct app *a = arg;
 	struct err e = ERR_INIT;
 	bool changed = false;
-	if (config_add_allow(a->config_path, rule, &changed, &e))
+	bool ok = config_add_allow(a->config_path, rule, &changed, &e);
+	a->wrote_config = a->wrote_config || changed;
+	if (ok)
 		app_notice(a, a->config_path, changed ? "written" : "has it already");
 	else
 		dash_notice(a->dash, e.msg);

@@ -109,7 +109,7 @@ static void watch(struct app *a)
 		a->theme_watch = dirwatch_open(a->loop, themes, on_theme_folder, a, &no_themes);
 }
 
-void app_settings_reload(struct app *a, bool told)
+void app_settings_reload(struct app *a, bool asked)
 {
 	struct err e = ERR_INIT;
 	watch(a);
@@ -117,8 +117,9 @@ void app_settings_reload(struct app *a, bool told)
 		dash_notice(a->dash, e.msg);
 	} else {
 		app_settings_apply(a);
-		if (told)
-			app_notice(a, a->config_path, "read again");
+		if (asked || !a->wrote_config)
+			dash_notice(a->dash, "settings read again");
+		a->wrote_config = a->wrote_config && asked;
 	}
 	app_changed(a);
 }

@@ -31,6 +31,12 @@ static bool is_booting(const struct fleet_vm *vm)
 	return vm->status.state == VM_BOOTING || vm->status.state == VM_CREATING;
 }
 
+/* It still waits, and the operator knows. */
+static bool is_seen(const struct fleet_vm *vm)
+{
+	return vm_waits(vm) && !vm_waits_unseen(vm);
+}
+
 static bool is_paused(const struct fleet_vm *vm)
 {
 	return vm->status.paused;
@@ -41,10 +47,11 @@ static const struct {
 	const char *word;
 	enum theme_style style;
 } COUNTS[] = {
-    {vm_waits, "waiting", STYLE_STATE_WAITING},
+    {vm_waits_unseen, "waiting", STYLE_STATE_WAITING},
     {has_failed, "failed", STYLE_TITLE_ALERT},
     {does_not_answer, "hanging", STYLE_TITLE_ALERT},
     {is_broken, "egress broken", STYLE_TITLE_ALERT},
+    {is_seen, "seen", STYLE_PLAIN},
     {is_paused, "paused", STYLE_PLAIN},
     {is_booting, "booting", STYLE_PLAIN},
 };
@@ -148,7 +155,7 @@ void status_view_draw(struct canvas *c, struct rect r, const struct status_view 
 	}
 	char mode[160];
 	mode_text(mode, v, r.cols);
-	bool needed = v->typing || (!v->notice && r.cols >= 30) || r.cols >= 60;
+	bool needed = v->typing || !v->notice || r.cols >= 60;
 	struct rect left = r;
 	if (needed) {
 		int end =

@@ -80,7 +80,7 @@ struct list_view dash_list_view(const struct dash *d, const struct view *v)
 	    .focused = !d->in_feed && !d->typing && !d->copy,
 	    .marked = d->marked_rows,
 	    .sorted = COLUMNS[sort],
-	    .filter = d->remembered.filter,
+	    .filter = d->filter,
 	    .unfiltered = v->all_count,
 	};
 }

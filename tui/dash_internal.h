@@ -84,7 +84,9 @@ struct dash {
 	size_t selected_at; /* where it was, for when it goes away */
 	size_t list_top;
 	struct remember remembered;
-	struct names order;            /* as they were shown last */
+	char filter
+	    [LINE_EDIT_SIZE]; /* "": all are shown. Of this run only: one that is forgotten hides who waits */
+	struct names order;   /* as they were shown last */
 	const struct fleet_vm **shown; /* owned; the VMs of the list, made anew for each event */
 	bool *marked_rows;             /* owned; for each of them */
 	size_t room;                   /* of both */

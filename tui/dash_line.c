@@ -17,7 +17,7 @@ void dash_line_begin(struct dash *d, enum line_kind kind, const char *text)
 	p->chosen = SIZE_MAX;
 	p->history_at = p->history_count;
 	p->words = (struct palette_words){0};
-	snprintf(p->was, sizeof(p->was), "%s", d->remembered.filter);
+	snprintf(p->was, sizeof(p->was), "%s", d->filter);
 	line_edit_set(&p->edit, text);
 }
 

@@ -67,7 +67,7 @@ static bool is_shown(const struct dash *d, const struct fleet_vm *vm)
 {
 	bool busy = d->typing || d->copy;
 	return (busy && strcmp(vm->status.name, d->selected) == 0) ||
-	       vm_filter_matches(d->remembered.filter, vm);
+	       vm_filter_matches(d->filter, vm);
 }
 
 struct placed {
@@ -321,12 +321,6 @@ void dash_step_terminal(struct dash *d, struct view *v, int by)
 
 /* ---- sorting, filter, marks ---- */
 
-static void remember(struct dash *d)
-{
-	d->new_order = true;
-	d->ops->remember(d->arg, &d->remembered);
-}
-
 void dash_set_sort(struct dash *d, const char *name)
 {
 	enum vm_sort now = d->remembered.has_sort ? d->remembered.sort : d->settings->sort;
@@ -337,16 +331,17 @@ void dash_set_sort(struct dash *d, const char *name)
 	}
 	d->remembered.has_sort = true;
 	d->remembered.sort = sort;
-	remember(d);
+	d->new_order = true;
+	d->ops->remember(d->arg, &d->remembered);
 	dash_noticef(d, "by %s, those that wait for you first", vm_sort_name(sort));
 }
 
 void dash_set_filter(struct dash *d, const char *text)
 {
-	if (strcmp(d->remembered.filter, text) == 0)
+	if (strcmp(d->filter, text) == 0)
 		return;
-	snprintf(d->remembered.filter, sizeof(d->remembered.filter), "%s", text);
-	remember(d);
+	snprintf(d->filter, sizeof(d->filter), "%s", text);
+	d->new_order = true;
 }
 
 void dash_mark(struct dash *d, struct view *v)

@@ -6,7 +6,6 @@
 
 #include "core/base/fd.h"
 #include "core/base/mem.h"
-#include "core/term/unicode.h"
 
 #define FILE_MOST 4096
 
@@ -20,8 +19,6 @@ void remember_load(struct remember *r, const char *path)
 	     line = strtok_r(NULL, "\n", &save)) {
 		if (strncmp(line, "sort ", 5) == 0)
 			r->has_sort = vm_sort_parse(line + 5, &r->sort);
-		else if (strncmp(line, "filter ", 7) == 0)
-			utf8_printable(r->filter, sizeof(r->filter), line + 7, strlen(line + 7));
 	}
 }
 
@@ -31,7 +28,5 @@ bool remember_save(const struct remember *r, const char *path, struct err *e)
 	int n = 0;
 	if (r->has_sort)
 		n += snprintf(text, sizeof(text), "sort %s\n", vm_sort_name(r->sort));
-	if (r->filter[0])
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "filter %s\n", r->filter);
 	return fd_write_file(path, text, (size_t)n, 0600, e);
 }

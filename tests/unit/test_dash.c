@@ -231,7 +231,7 @@ static void next_waiting_goes_round(void **state)
 	dash_rig_type(r, "delta");
 	dash_rig_press(r, "Enter n"); /* the filter hides it: that is no reason to miss it */
 	selects(r, "beta");
-	assert_string_equal(r->kept.filter, "");
+	assert_true(dash_rig_shows(r, "delta "));
 }
 
 static void what_is_looked_at_becomes_seen(void **state)
@@ -290,9 +290,9 @@ static void filters_and_sorts(void **state)
 	dash_rig_press(r, "/");
 	dash_rig_type(r, "ta");
 	dash_rig_press(r, "Enter");
-	assert_string_equal(r->kept.filter, "ta");
+	assert_true(dash_rig_shows(r, "2 of 3"));
 	dash_rig_press(r, "Escape");
-	assert_string_equal(r->kept.filter, "");
+	assert_true(dash_rig_shows(r, "alpha "));
 	dash_rig_press(r, ":");
 	dash_rig_type(r, "sort cpu");
 	dash_rig_press(r, "Enter");
