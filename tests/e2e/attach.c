@@ -175,6 +175,54 @@ static void test_mouse_and_focus(struct tap *t, struct pty *p)
 	ok(t, pty_wait(p, has_mouse, &off, "the mouse is not reported"), "until it asks no longer");
 }
 
+static void test_paste(struct tap *t, struct pty *p)
+{
+	pty_send(
+	    p,
+	    "stty -icanon -echo; printf '\\033[?2004h'; dd bs=1 count=16 2>/dev/null | cat -v; stty sane\r");
+	pty_wait_quiet(p, 100);
+	pty_send(p, "\033[200~a\nb\035d\033[201~"); /* no key is in it, and controls are taken out */
+	ok(t, pty_wait_text(p, "^[[200~a") && pty_wait_text(p, "bd^[[201~"), "a paste is one paste");
+	pty_send(p, "printf '\\033[?2004l'\r");
+	pty_wait_quiet(p, 100);
+}
+
+/* What the terminal shows of a cell of the guest. */
+static bool has_look(struct pty *p, const char *word, uint32_t fg, uint32_t ul, unsigned attrs,
+                     const char *uri)
+{
+	const struct clusters *clusters;
+	int row = pty_find_row(p, word);
+	const struct cell *c = row < 0 ? NULL : pty_cell(p, (unsigned)row, 0, &clusters);
+	const char *link = c ? clusters_link(clusters, c->link) : NULL;
+	return c && c->fg == fg && c->ul == ul && c->attrs == attrs &&
+	       (uri ? link && strcmp(link, uri) == 0 : !link);
+}
+
+static void test_fidelity(struct tap *t)
+{
+	static const char *const ARGV[] = {"build/ccvm", "attach", "alpha", NULL};
+	static const char *const ENV[] = {"TERM=xterm-256color", "COLORTERM=truecolor", NULL};
+	struct pty *p = pty_start(&(struct pty_spec){.argv = ARGV, .env = ENV, .rows = ROWS, .cols = COLS});
+	pty_wait_text(p, "$");
+	pty_send(p, "clear; printf '\\033[38;2;1;2;3mr''gb\\033[m\\n\\033[4:3;58:2::4:5:6mcu''rly\\033[m\\n"
+	            "\\033[1;2;3;9;53mma''ny\\033[m\\n\\033]8;;https://x.example/"
+	            "\\007li''nk\\033]8;;\\007\\n\\033[5 qpain''ted'\r");
+	ok(t, pty_wait_text(p, "painted"), "colours, underlines and links are drawn");
+	ok(t, has_look(p, "rgb", COLOUR_RGB(1, 2, 3), 0, 0, NULL), "as RGB");
+	ok(t, has_look(p, "curly", 0, COLOUR_RGB(4, 5, 6), UNDERLINE_CURLY << CELL_UNDERLINE_SHIFT, NULL),
+	   "an underline with its form and colour");
+	ok(t,
+	   has_look(p, "many", 0, 0, CELL_BOLD | CELL_DIM | CELL_ITALIC | CELL_STRIKE | CELL_OVERLINE, NULL),
+	   "with all attributes");
+	ok(t, has_look(p, "link", 0, 0, 0, "https://x.example/"), "with its target");
+	ok(t, pty_cursor(p).shape == CURSOR_BAR, "and the cursor has its shape");
+	pty_send(p, "printf '\\033[0 q'\r\035d");
+	pty_wait_exit(p, NULL);
+	ok(t, pty_cursor(p).shape == CURSOR_DEFAULT, "until it is left");
+	pty_end(p);
+}
+
 static void test_prefix_key(struct tap *t, struct pty *p)
 {
 	pty_wait_quiet(p, 100);
@@ -360,12 +408,14 @@ int main(void)
 	test_seeing_and_typing(&t, p);
 	test_hostile_output(&t, p);
 	test_mouse_and_focus(&t, p);
+	test_paste(&t, p);
 	test_prefix_key(&t, p);
 	test_leaving(&t, p, &before);
 	test_signal(&t, &before, SIGTERM, "SIGTERM");
 	test_signal(&t, &before, SIGHUP, "SIGHUP");
 	test_signal(&t, &before, SIGINT, "SIGINT");
 	test_killed(&t, &before);
+	test_fidelity(&t);
 	test_another_client(&t);
 	test_suspend(&t);
 	test_program_ends(&t, &before);
