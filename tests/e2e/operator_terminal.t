@@ -113,12 +113,14 @@ done
 
 # ---- what TERM says ----
 
+refused=0
 refuses() { # WHAT ERROR ENVIRONMENT...
 	what=$1 error=$2
 	shift 2
 	for c in '' 'attach alpha'; do
-		type dash "clear; env $* build/ccvm $c; echo st''atus \$?."
-		wait_for $WAIT has dash 'status 1.'
+		refused=$((refused + 1)) # what the last one said is on the screen until it is cleared
+		type dash "clear; env $* build/ccvm $c; echo st''atus $refused \$?."
+		wait_for $WAIT has dash "status $refused 1."
 		like "$(shows dash | tr -d '\n')" "$error" "ccvm $c: $what is refused in a line"
 		is "$(flag dash alternate_on)" 0 "ccvm $c: and the screen is not touched"
 	done
