@@ -32,7 +32,7 @@ leave() {
 # ---- copy mode ----
 
 type_into alpha
-text "PS1='sh: '; clear; seq -f 'number %g' 3000; printf '%s\\n' 'a-line-that-is-much-too-long-for-the-pane-and-goes-on-in-the-next-row-where-it-ends' last"
+text "PS1='sh: '; clear; seq -f 'number %g' 3000; printf '%s\\n' 'a-line-that-is-much-too-long-for-the-pane-and-goes-on-in-the-next-row-where-it-ends' la''st" # not what is typed: what is said
 keys Enter
 wait_for $WAIT has dash 'last'
 leave
