@@ -136,6 +136,18 @@ static void do_grid(struct dash *d, struct view *v, enum action action, const ch
 	d->new_order = true;
 }
 
+static void do_grid_size(struct dash *d, struct view *v, enum action action, const char *text)
+{
+	static const int SIZES[] = {2, 4, 6, LAYOUT_PANES_MOST};
+	(void)v, (void)text;
+	int at = 0, last = ARRAY_LEN(SIZES) - 1;
+	while (at < last && SIZES[at] < d->grid_most)
+		at++;
+	at = MAX(MIN(at + (action == ACTION_GRID_MORE ? 1 : -1), last), 0);
+	d->grid_most = SIZES[at];
+	dash_noticef(d, "%d panes at most", d->grid_most);
+}
+
 static void do_feed(struct dash *d, struct view *v, enum action action, const char *text)
 {
 	(void)action, (void)text;
@@ -311,6 +323,8 @@ static act_fn *const HANDLERS[ACTION_EDIT_FIRST] = {
     [ACTION_DETAIL] = do_detail,
     [ACTION_ZOOM] = do_zoom,
     [ACTION_GRID] = do_grid,
+    [ACTION_GRID_MORE] = do_grid_size,
+    [ACTION_GRID_LESS] = do_grid_size,
     [ACTION_FOCUS] = do_feed,
     [ACTION_FILTER] = do_filter,
     [ACTION_SORT] = do_sort,

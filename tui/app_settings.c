@@ -199,15 +199,43 @@ static void offer_files(const char *folder, const char *ending, palette_offer_fn
 		closedir(d);
 }
 
+#define THEMES_OFFERED 100
+
+struct names {
+	char *all[THEMES_OFFERED]; /* owned */
+	size_t count;
+};
+
+static void collect(void *arg, const char *name)
+{
+	struct names *n = arg;
+	if (n->count < THEMES_OFFERED)
+		n->all[n->count++] = mem_strdup(name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Each once: the operator's own may have the name of one that comes with ccvm, and hides it. */
 static void offer_themes(palette_offer_fn *offer, void *to)
 {
+	struct names names = {.count = 0};
 	char **folders = paths_theme_folders();
-	offer(to, "default");
+	collect(&names, "default");
 	for (size_t i = 0; folders[i]; i++) {
-		offer_files(folders[i], ".ini", offer, to);
+		offer_files(folders[i], ".ini", collect, &names);
 		free(folders[i]);
 	}
 	free(folders);
+	qsort(names.all, names.count, sizeof(names.all[0]), by_name);
+	for (size_t i = 0; i < names.count; i++) {
+		if (i == 0 || strcmp(names.all[i], names.all[i - 1]) != 0)
+			offer(to, names.all[i]);
+	}
+	for (size_t i = 0; i < names.count; i++)
+		free(names.all[i]);
 }
 
 void app_offer_names(enum action_takes takes, palette_offer_fn *offer, void *to)

@@ -84,6 +84,21 @@ static int add_count(struct canvas *c, struct rect r, int at, enum theme_style s
 	return canvas_text(c, r, at, style, text);
 }
 
+/* A page of a grid looks like all there is. */
+static int add_page(struct canvas *c, struct rect r, int at, const struct title_view *v)
+{
+	char text[3 * WORDS_SIZE], first[WORDS_SIZE] = "";
+	if (v->page_of == 0)
+		return at;
+	if (v->page_first < v->page_last)
+		snprintf(first, sizeof(first), "%zu-", v->page_first);
+	snprintf(text, sizeof(text), "%s%zu of %zu", first, v->page_last, v->page_of);
+	if (at + 3 + canvas_text_width(text) > r.cols)
+		return at;
+	at = canvas_text(c, r, at, STYLE_MUTED, " · ");
+	return canvas_text(c, r, at, STYLE_KEY, text);
+}
+
 void title_view_draw(struct canvas *c, struct rect r, const struct title_view *v)
 {
 	if (rect_is_empty(r))
@@ -98,6 +113,7 @@ void title_view_draw(struct canvas *c, struct rect r, const struct title_view *v
 	}
 	int at = canvas_text(c, left, 1, STYLE_TITLE, "ccvm");
 	at = canvas_textf(c, left, at, STYLE_PLAIN, "   %zu VM%s", v->vm_count, v->vm_count == 1 ? "" : "s");
+	at = add_page(c, left, at, v);
 	at = add_count(c, left, at, STYLE_MARKED, v->marked, "marked");
 	for (size_t i = 0; i < ARRAY_LEN(COUNTS); i++) {
 		at = add_count(c, left, at, COUNTS[i].style, count_vms(v, COUNTS[i].test), COUNTS[i].word);

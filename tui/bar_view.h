@@ -13,7 +13,8 @@ struct title_view {
 	const struct fleet_vm *const *vms; /* all of them, whatever the list shows */
 	size_t vm_count;
 	size_t marked;
-	const char *help; /* the key that shows the help; "" */
+	size_t page_first, page_last, page_of; /* of a grid that has not all on one page; 0: no such one */
+	const char *help;                      /* the key that shows the help; "" */
 	int64_t now_ms;
 };
 

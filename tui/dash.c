@@ -21,6 +21,7 @@ struct dash *dash_create(const struct dash_ops *ops, void *arg, const struct set
 	d->settings = settings;
 	d->remembered = *remembered;
 	d->rows = d->cols = 1;
+	d->grid_most = LAYOUT_PANES_MOST;
 	feed_rows_init(&d->feed);
 	str_init(&d->overlay_text, DETAIL_TEXT_MAX);
 	return d;
@@ -42,6 +43,7 @@ void dash_destroy(struct dash *d)
 	copy_mode_destroy(d->copy);
 	dash_line_finish(&d->line);
 	free(d->form);
+	free(d->made);
 	free(d);
 }
 
@@ -94,7 +96,7 @@ void dash_place(struct dash *d, struct view *v)
 	    .list_rows = list_view_rows(&v->model),
 	    .zoomed = d->zoomed,
 	    .tabs = v->vm && v->vm->status.terminal_count > 1,
-	    .grid = d->grid ? (int)MIN(v->model.vm_count, (size_t)LAYOUT_PANES_MOST) : 0,
+	    .grid = d->grid ? (int)MIN(v->model.vm_count, (size_t)d->grid_most) : 0,
 	};
 	layout_compute(&v->layout, &wish);
 	if ((d->typing || d->copy) && rect_is_empty(v->layout.panes[0].body)) {
@@ -123,6 +125,7 @@ void dash_view(struct dash *d, struct view *v)
 	v->all_count = v->model.vm_count;
 	memcpy(was, d->selected, sizeof(was));
 	dash_collect(d, v);
+	dash_form_done(d, v);
 	dash_end_typing_if_over(d, v, was);
 	dash_place(d, v);
 	dash_copy_sync(d, v);
@@ -213,7 +216,7 @@ void dash_key(struct dash *d, uint32_t key, unsigned mods)
 	} else if (d->question.action != ACTION_NONE) {
 		dash_answer(d, &v, key, mods);
 	} else if (d->form) {
-		dash_form_key(d, key, mods);
+		dash_form_key(d, &v, key, mods);
 	} else if (d->line.kind != LINE_NONE) {
 		dash_line_key(d, &v, key, mods);
 	} else if (d->overlay != OVERLAY_NONE) {

@@ -122,6 +122,12 @@ static void draw_title(struct dash *d, struct canvas *c, const struct view *v)
 	                           .marked = d->marked.count,
 	                           .help = key,
 	                           .now_ms = v->model.now_ms};
+	size_t here = (size_t)dash_pane_count(v);
+	if (v->layout.grid && here < v->model.vm_count) {
+		title.page_first = v->pane_first + 1;
+		title.page_last = v->pane_first + here;
+		title.page_of = v->model.vm_count;
+	}
 	title_view_draw(c, v->layout.title, &title);
 }
 
@@ -187,6 +193,8 @@ static const struct {
     {KEYS_ALL, ACTION_PALETTE, ALWAYS, "command"},
     {KEYS_ALL, ACTION_HELP, ALWAYS, "help"},
     {KEYS_ALL, ACTION_QUIT, ALWAYS, "quit"},
+    {KEYS_GRID, ACTION_GRID_MORE, ALWAYS, "more"},
+    {KEYS_GRID, ACTION_GRID_LESS, ALWAYS, "fewer"},
     {KEYS_COPY, (enum action)(ACTION_COPY + COPY_SELECT), ALWAYS, "select"},
     {KEYS_COPY, (enum action)(ACTION_COPY + COPY_COPY), ALWAYS, "copy"},
     {KEYS_COPY, (enum action)(ACTION_COPY + COPY_SEARCH), ALWAYS, "search"},
@@ -221,8 +229,8 @@ static bool job_text(const struct dash *d, const struct view *v, char *out, size
 	words_duration(age, v->model.now_ms - j->started_ms);
 	if (v->model.job_count > 1)
 		snprintf(more, sizeof(more), " +%zu", v->model.job_count - 1);
-	snprintf(out, size, "%s%s · %s%s%s%s%s%s", j->what, more, age, key[0] ? " · " : "", key,
-	         key[0] ? " reads" : "", j->line[0] ? " · " : "", j->line);
+	snprintf(out, size, "%s%s%s%s · %s%s%s%s", j->what, more, j->line[0] ? ": " : "", j->line, age,
+	         key[0] ? " · " : "", key, key[0] ? " reads" : "");
 	return true;
 }
 

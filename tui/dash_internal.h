@@ -97,6 +97,7 @@ struct dash {
 	size_t choice_count;
 
 	bool in_feed, zoomed, grid;
+	int grid_most; /* panes of the grid */
 	struct feed_rows feed;
 	enum overlay overlay;
 	int overlay_top;
@@ -117,6 +118,7 @@ struct dash {
 
 	struct line_prompt line;
 	struct form *form; /* owned; NULL: none */
+	struct form *made; /* owned; what was asked for and has not appeared: N goes on with it. NULL: none */
 	struct question question;
 	struct mouse mouse;
 	char notice[NOTICE_SIZE]; /* "": none */
@@ -208,7 +210,8 @@ void dash_line_paste(struct dash *d, struct bytes text);
 void dash_line_draw(struct dash *d, struct canvas *c, const struct view *v);
 void dash_line_finish(struct line_prompt *p);
 void dash_form_begin(struct dash *d, const char *name);
-void dash_form_key(struct dash *d, uint32_t key, unsigned mods);
+void dash_form_key(struct dash *d, const struct view *v, uint32_t key, unsigned mods);
+void dash_form_done(struct dash *d, struct view *v); /* what was asked for has appeared? */
 
 /* dash_copy.c */
 void dash_copy_begin(struct dash *d, struct view *v);

@@ -208,16 +208,77 @@ void dash_line_paste(struct dash *d, struct bytes text)
 
 /* ---- the form ---- */
 
+/* Goes on with what came to nothing, unless it is to be another one. */
 void dash_form_begin(struct dash *d, const char *name)
 {
+	if (d->made && !name[0]) {
+		d->form = d->made;
+		d->made = NULL;
+		return;
+	}
 	d->form = mem_alloc(sizeof(*d->form));
 	form_init(d->form, &d->settings->config.defaults, name);
 }
 
-void dash_form_key(struct dash *d, uint32_t key, unsigned mods)
+struct search {
+	const char *word;
+	bool any, found;
+};
+
+static void look_for(void *arg, const char *word)
+{
+	struct search *s = arg;
+	s->any = true;
+	s->found = s->found || strcmp(word, s->word) == 0;
+}
+
+/* What the command would refuse, while it can still be mended. Where no images are known it is left to the command. */
+static bool form_fits(struct dash *d, const struct view *v)
+{
+	char problem[LINE_EDIT_SIZE + 64];
+	const char *name = d->form->fields[FORM_NAME].text;
+	struct search image = {.word = d->form->fields[FORM_IMAGE].text};
+	if (dash_find_vm(v, name)) {
+		snprintf(problem, sizeof(problem), "a VM is called %s already", name);
+		form_refuse(d->form, FORM_NAME, problem);
+		return false;
+	}
+	d->ops->offer(d->arg, TAKES_IMAGE, look_for, &image);
+	if (image.any && !image.found) {
+		snprintf(problem, sizeof(problem), "there is no image %s", image.word);
+		form_refuse(d->form, FORM_IMAGE, problem);
+		return false;
+	}
+	return true;
+}
+
+static void make(struct dash *d)
 {
 	char words[LINE_EDIT_SIZE];
 	const char *argv[FORM_ARGV_MOST];
+	form_argv(d->form, words, argv);
+	d->ops->run(d->arg, argv);
+	free(d->made);
+	d->made = d->form;
+	d->form = NULL;
+}
+
+/* It is selected, unless the operator is busy with another one. */
+void dash_form_done(struct dash *d, struct view *v)
+{
+	const char *name = d->made ? d->made->fields[FORM_NAME].text : "";
+	if (!d->made || !dash_find_vm(v, name))
+		return;
+	bool busy = d->typing || d->copy || d->form || d->in_feed || d->line.kind != LINE_NONE ||
+	            d->question.action != ACTION_NONE;
+	if (!busy)
+		dash_select_name(d, v, name);
+	free(d->made);
+	d->made = NULL;
+}
+
+void dash_form_key(struct dash *d, const struct view *v, uint32_t key, unsigned mods)
+{
 	enum action action = keymap_find(&d->settings->keymap, KEYS_PROMPT, key, mods);
 	if (action == ACTION_NONE) {
 		if (!(mods & (TERM_ALT | TERM_CTRL)))
@@ -225,16 +286,13 @@ void dash_form_key(struct dash *d, uint32_t key, unsigned mods)
 		return;
 	}
 	enum form_result result = form_act(d->form, action);
-	if (result == FORM_STAYS)
-		return;
-	if (result == FORM_ACCEPTED) {
-		form_argv(d->form, words, argv);
-		d->ops->run(d->arg, argv);
-	} else {
+	if (result == FORM_ACCEPTED && form_fits(d, v)) {
+		make(d);
+	} else if (result == FORM_LEFT) {
 		dash_notice(d, "nothing was made");
+		free(d->form);
+		d->form = NULL;
 	}
-	free(d->form);
-	d->form = NULL;
 }
 
 /* ---- picture ---- */

@@ -66,8 +66,7 @@ static void make_room(struct dash *d, size_t count)
 static bool is_shown(const struct dash *d, const struct fleet_vm *vm)
 {
 	bool busy = d->typing || d->copy;
-	return (busy && strcmp(vm->status.name, d->selected) == 0) ||
-	       vm_filter_matches(d->filter, vm);
+	return (busy && strcmp(vm->status.name, d->selected) == 0) || vm_filter_matches(d->filter, vm);
 }
 
 struct placed {
@@ -285,6 +284,20 @@ static const struct vm_terminal *terminal_of(const struct vm_status *s, uint32_t
 	return NULL;
 }
 
+/* The one before a terminal that has ended, as its tab stood; else the one after it. 0: there is none. */
+static uint32_t neighbour_of(const struct vm_status *s, uint32_t number)
+{
+	uint32_t before = 0, after = 0;
+	for (uint32_t i = 0; i < s->terminal_count; i++) {
+		uint32_t n = s->terminal[i].number;
+		if (n < number)
+			before = MAX(before, n);
+		else if (after == 0 || n < after)
+			after = n;
+	}
+	return before ? before : after;
+}
+
 /* 0 for the first one, which is asked for by that number: it may have to be started. */
 uint32_t dash_term_of(const struct dash *d, const struct fleet_vm *vm)
 {
@@ -292,10 +305,12 @@ uint32_t dash_term_of(const struct dash *d, const struct fleet_vm *vm)
 	if (!c || c->number == 0)
 		return 0;
 	const struct vm_terminal *t = terminal_of(&vm->status, c->number);
+	if (!t && c->listed) { /* it has ended and is gone */
+		c->number = neighbour_of(&vm->status, c->number);
+		t = terminal_of(&vm->status, c->number);
+	}
 	if (t)
 		c->listed = true;
-	else if (c->listed)
-		c->number = 0; /* it has ended and is gone */
 	return t && t->first ? 0 : c->number;
 }
 

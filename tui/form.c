@@ -89,14 +89,19 @@ static bool check_field(const struct form *f, enum form_field field, struct err 
 	return true;
 }
 
+void form_refuse(struct form *f, enum form_field field, const char *problem)
+{
+	f->at = (int)field;
+	snprintf(f->problem, sizeof(f->problem), "%s", problem);
+}
+
 /* The first field that is wrong gets the cursor. */
 static bool check(struct form *f)
 {
 	for (int i = 0; i < FORM_FIELD_COUNT; i++) {
 		struct err e = ERR_INIT;
 		if (!check_field(f, (enum form_field)i, &e)) {
-			f->at = i;
-			snprintf(f->problem, sizeof(f->problem), "%s", e.msg);
+			form_refuse(f, (enum form_field)i, e.msg);
 			return false;
 		}
 	}

@@ -33,6 +33,8 @@ enum form_result { FORM_STAYS, FORM_LEFT, FORM_ACCEPTED };
 /* An ACTION_EDIT_*; accepting the last field, or any one once all are right, accepts the form. What is wrong is said in
  * it, at the field where it is. */
 enum form_result form_act(struct form *f, enum action action);
+/* What only others know to be wrong. */
+void form_refuse(struct form *f, enum form_field field, const char *problem);
 void form_insert(struct form *f, uint32_t code);
 void form_paste(struct form *f, struct bytes text);
 

@@ -89,6 +89,8 @@ static void add_typing(struct sheet *s, const struct keymap *k)
 static void compose(struct sheet *s, const struct keymap *k, enum key_context context)
 {
 	bool vms = context & KEYS_VMS;
+	if (context == KEYS_GRID)
+		add_section(s, k, heading_of(KEYS_GRID), KEYS_ALL, KEYS_GRID);
 	if (vms) {
 		add_section(s, k, "For the selected VM, or all marked ones", KEYS_ALL, KEYS_VMS);
 		add_typing(s, k);
@@ -102,6 +104,8 @@ static void compose(struct sheet *s, const struct keymap *k, enum key_context co
 		add_section(s, k, "For the selected VM, or all marked ones", KEYS_ALL, KEYS_VMS);
 		add_typing(s, k);
 	}
+	if (context != KEYS_GRID)
+		add_section(s, k, heading_of(KEYS_GRID), KEYS_ALL, KEYS_GRID);
 	if (context != KEYS_FEED)
 		add_section(s, k, heading_of(KEYS_FEED), KEYS_ALL, KEYS_FEED);
 	if (context != KEYS_COPY)

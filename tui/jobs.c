@@ -23,7 +23,8 @@ struct job {
 	struct list link;
 	struct jobs *jobs;
 	uint32_t id;
-	char *what;            /* owned */
+	char *what;            /* owned; the command up to its options: what it says counts more */
+	char *command;         /* owned; all of it */
 	struct child *child;   /* owned; NULL once it has ended */
 	struct stream *stream; /* owned; its output, NULL once that has ended */
 	char lines[LINES_MOST][LINE_SIZE];
@@ -65,6 +66,7 @@ static void job_free(struct job *job)
 	child_close(job->child);
 	stream_close(job->stream, NULL, NULL);
 	free(job->what);
+	free(job->command);
 	free(job);
 }
 
@@ -156,10 +158,10 @@ static void on_exit_of(void *arg, int code, int signal)
 
 /* ---- starting ---- */
 
-static char *join(const char *const *argv)
+static char *join(const char *const *argv, bool options)
 {
 	struct str s = STR_INIT(4096);
-	for (size_t i = 0; argv[i]; i++)
+	for (size_t i = 0; argv[i] && (options || strncmp(argv[i], "--", 2) != 0); i++)
 		str_appendf(&s, "%s%s", i ? " " : "", argv[i]);
 	return str_detach(&s);
 }
@@ -209,7 +211,8 @@ bool jobs_start(struct jobs *j, const char *const *argv, struct err *e)
 	struct job *job = mem_alloc(sizeof(*job));
 	job->jobs = j;
 	job->id = j->next_id++;
-	job->what = join(argv);
+	job->what = join(argv, false);
+	job->command = join(argv, true);
 	job->started_ms = clock_wall_ms();
 	list_append(&j->all, &job->link);
 	j->kept++;
@@ -245,7 +248,7 @@ void jobs_text(const struct jobs *j, struct str *out)
 	LIST_FOREACH (item, &j->all) {
 		const struct job *job = LIST_ENTRY(item, struct job, link);
 		const char *how = !job->ended ? "runs" : job->code || job->signal ? "failed" : "done";
-		str_appendf(out, "%s\t%s\n", how, job->what);
+		str_appendf(out, "%s\t%s\n", how, job->command);
 		size_t first = job->line_count > LINES_MOST ? job->line_count - LINES_MOST : 0;
 		for (size_t i = first; i < job->line_count; i++)
 			str_appendf(out, "\t%s\n", job->lines[i % LINES_MOST]);

@@ -14,7 +14,7 @@
 /* Work that goes on for a while: a VM that is made, an image that is built. */
 struct job_info {
 	uint32_t id;
-	const char *what;   /* "up gamma --image base" */
+	const char *what;   /* "up gamma" */
 	const char *line;   /* the last that it said, printable; "" */
 	int64_t started_ms; /* wall clock */
 	bool running;

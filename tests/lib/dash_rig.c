@@ -133,6 +133,9 @@ static void offer_names(void *arg, enum action_takes takes, palette_offer_fn *of
 		offer(to, "dark");
 		offer(to, "default");
 		offer(to, "light");
+	} else if (takes == TAKES_IMAGE) {
+		offer(to, "base");
+		offer(to, "dev");
 	}
 }
 

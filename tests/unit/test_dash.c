@@ -373,6 +373,41 @@ static void the_grid_shows_several(void **state)
 	assert_true(dash_rig_shows(r, "▸ delta "));
 }
 
+static void the_grid_has_sizes_and_pages(void **state)
+{
+	struct dash_rig *r = *state;
+	static const struct {
+		const char *key;
+		size_t panes;
+	} CASES[] = {{"g", 9}, {"+", 9}, {"-", 6},   {"-", 4},    {"-", 2},
+	             {"-", 2}, {"+", 4}, {"g g", 4}, {"+ + +", 9}};
+	struct pane_wish want[DASH_PANES_MOST];
+	for (int i = 0; i < 8; i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "n%d", i);
+		dash_rig_vm(r, name, VM_READY);
+	}
+	dash_resize(r->dash, 60, 200);
+	dash_rig_press(r, "-"); /* nothing outside of the grid */
+	for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+		dash_rig_press(r, CASES[i].key);
+		assert_int_equal(dash_wanted_panes(r->dash, want, DASH_PANES_MOST), CASES[i].panes);
+	}
+	assert_true(dash_rig_shows(r, "11 VMs · 1-9 of 11"));
+	dash_rig_press(r, "End");
+	assert_true(dash_rig_shows(r, "11 VMs · 10-11 of 11"));
+	dash_rig_press(r, "Home -");
+	assert_true(dash_rig_shows(r, "1-6 of 11"));
+	dash_resize(r->dash, 12, 40); /* one stands for them */
+	assert_true(dash_rig_shows(r, "11 VMs · 1 of 11"));
+	dash_rig_press(r, "z");
+	assert_false(dash_rig_shows(r, "1 of 11"));
+	dash_resize(r->dash, 60, 200);
+	dash_rig_press(r, "z / n Enter + +");
+	assert_true(dash_rig_shows(r, "11 VMs"));
+	assert_false(dash_rig_shows(r, " of 8")); /* all that match are here */
+}
+
 static void terminals_are_tabs(void **state)
 {
 	struct dash_rig *r = *state;
@@ -396,7 +431,19 @@ static void terminals_are_tabs(void **state)
 	dash_rig_pane(r, "alpha", 4, 10, 20);
 	dash_rig_press(r, "C y");
 	assert_true(dash_rig_asked(r, "hang up alpha:4\n"));
-	s->terminal_count = 1; /* it has ended */
+	s->terminal[2] = (struct vm_terminal){.number = 6};
+	s->terminal_count = 3;
+	dash_rig_press(r, "l"); /* to 6 */
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 6);
+	s->terminal_count = 2; /* it has ended: its neighbour */
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 4);
+	s->terminal[0] = s->terminal[2]; /* the first one too, and this one */
+	s->terminal_count = 1;
+	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
+	assert_int_equal(want[0].term, 6);
+	s->terminal[0] = (struct vm_terminal){.number = 1, .first = true};
 	dash_wanted_panes(r->dash, want, DASH_PANES_MOST);
 	assert_int_equal(want[0].term, 0);
 }
@@ -485,6 +532,7 @@ int main(void)
 	    T(filters_and_sorts),
 	    T(the_wanted_pane_has_the_size_inside),
 	    T(the_grid_shows_several),
+	    T(the_grid_has_sizes_and_pages),
 	    T(terminals_are_tabs),
 	    T(enter_on_a_failed_vm_shows_its_console),
 	    T(escape_leads_back),

@@ -388,6 +388,37 @@ static void the_form_makes_a_vm(void **state)
 	assert_true(dash_rig_asked(r, ""));
 }
 
+static void the_form_knows_what_there_is(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "N");
+	dash_rig_type(r, "beta");
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_shows(r, "a VM is called beta already"));
+	dash_rig_press(r, "2 Tab C-u");
+	dash_rig_type(r, "bas");
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_shows(r, "there is no image bas"));
+	assert_true(dash_rig_asked(r, ""));
+	dash_rig_press(r, "e Enter");
+	assert_true(dash_rig_asked(r, "run up beta2 --image base --memory 512M --cpus 1 --disk 4G\n"));
+	dash_rig_press(r, "N"); /* it came to nothing */
+	assert_true(dash_rig_shows(r, "beta2"));
+	dash_rig_press(r, "Enter");
+	assert_true(dash_rig_asked(r, "run up beta2 --image base --memory 512M --cpus 1 --disk 4G\n"));
+	dash_rig_vm(r, "beta2", VM_BOOTING);
+	assert_true(dash_rig_shows(r, "▸ beta2 "));
+	dash_rig_press(r, "N"); /* and now it is another one */
+	assert_true(dash_rig_shows(r, "New VM"));
+	dash_rig_type(r, "beta3");
+	dash_rig_press(r, "Enter");
+	command(r, "select alpha");
+	dash_rig_press(r, "i");
+	dash_rig_vm(r, "beta3", VM_BOOTING); /* not while somebody types */
+	assert_true(dash_is_typing(r->dash));
+	assert_false(dash_rig_shows(r, "▸ beta3 "));
+}
+
 static void work_that_goes_on_is_shown(void **state)
 {
 	struct dash_rig *r = *state;
@@ -396,7 +427,7 @@ static void work_that_goes_on_is_shown(void **state)
 	                           .started_ms = RIG_NOW_MS - 12 * RIG_SECOND,
 	                           .running = true};
 	r->model.job_count = 1;
-	assert_true(dash_rig_shows(r, "up gamma · 12s · J reads · booting with qemu-tcg"));
+	assert_true(dash_rig_shows(r, "up gamma: booting with qemu-tcg · 12s · J reads"));
 	dash_rig_press(r, "J");
 	assert_true(dash_rig_shows(r, "VM beta is ready"));
 	dash_rig_press(r, "q");
@@ -420,6 +451,7 @@ int main(void)
 	    T(a_row_leads_to_its_vm),
 	    T(the_palette_runs_actions_by_name),
 	    T(the_form_makes_a_vm),
+	    T(the_form_knows_what_there_is),
 	    T(work_that_goes_on_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

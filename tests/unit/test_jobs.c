@@ -74,6 +74,13 @@ static void what_jobs_say_is_kept(void **state)
 	run(&w, j, "echo no room >&2; exit 3");
 	assert_int_equal(w.failed, 1);
 	assert_non_null(strstr(w.text, "failed: no room"));
+	const char *const up[] = {"-c", "echo $0; exit 1", "--image", "base", NULL};
+	struct err e = ERR_INIT;
+	w.ended = w.failed = 0;
+	assert_true(jobs_start(j, up, &e));
+	assert_int_equal(jobs_running(j, &info), 1);
+	assert_string_equal(info[0].what, "-c echo $0; exit 1"); /* not its options, which say less */
+	assert_true(loop_wait(w.loop, one_ended, &w));
 	run(&w, j, "exit 4");
 	assert_non_null(strstr(w.text, "failed: code 4"));
 	run(&w, j, "kill -9 $$");
