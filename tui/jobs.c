@@ -145,7 +145,7 @@ static void on_error(void *arg, const struct err *e)
 	end_output(arg);
 }
 
-/* Whatever it left running keeps the output open: what was said until now is all that is waited for. */
+/* Its last words may still be on their way. */
 static void on_exit_of(void *arg, int code, int signal)
 {
 	struct job *job = arg;

@@ -85,6 +85,8 @@ static void what_jobs_say_is_kept(void **state)
 	assert_non_null(strstr(w.text, "failed: code 4"));
 	run(&w, j, "kill -9 $$");
 	assert_non_null(strstr(w.text, "failed: signal 9"));
+	run(&w, j, "(sleep 0.2; echo last words) & exit 0"); /* the output ends after the program */
+	assert_non_null(strstr(w.text, "last words"));
 	/* More than is kept: the newest. */
 	run(&w, j,
 	    "i=0; while [ $i -lt 1000 ]; do echo line $i; i=$((i+1)); done; head -c 100000 /dev/zero | tr "

@@ -316,6 +316,10 @@ static void the_picture_changes_when_it_says(void **state)
 	dash_rig_init(r);
 	fill_four(r);
 	canvas_init(&before, 1, 1);
+	struct vm_status *gamma = &dash_rig_find(r, "gamma")->status;
+	gamma->attention = (struct vm_attention){.state = ATTENTION_NONE};
+	gamma->ready_ms = NOW - 10 * RIG_SECOND; /* of nobody else a second counts */
+	dash_rig_attention(r, "beta", ATTENTION_WORKING, 11 * RIG_MINUTE);
 	dash_resize(r->dash, 30, 110);
 	for (int i = 0; i < 100; i++) { /* the seconds of one that works, then the minutes of all */
 		dash_draw(r->dash, &before);
