@@ -133,7 +133,7 @@ same 'the size is that of the window' "$ROWS $COLS"
 
 text 'clear; vim -u NONE -i NONE -n -N --cmd "set bg=dark" text.c'
 keys Enter
-come 'text.c'
+come '"text.c"' # vim says so; only then it takes keys, and the terminal no longer echoes them
 text ':set showmode ruler laststatus=2 hlsearch | syntax on'
 keys Enter
 text 'i'
