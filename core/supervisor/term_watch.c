@@ -73,18 +73,6 @@ void terminal_count_watches(struct terminal *t)
 	term_entry_update(t);
 }
 
-void term_watch_close(struct term_watch *w)
-{
-	if (!w)
-		return;
-	if (w->terminal) {
-		list_remove(&w->link);
-		terminal_count_watches(w->terminal);
-	}
-	buf_finish(&w->paste);
-	free(w);
-}
-
 uint32_t term_watch_number(const struct term_watch *w)
 {
 	return w->terminal ? w->terminal->number : 0;
@@ -136,10 +124,23 @@ void terminal_apply_size(struct terminal *t)
 	terminal_arm_frame(t, 0);
 }
 
-void term_watch_apply_size(struct term_watch *w)
+/* Of those who care for the size the one who opened or typed last: a console in the background whose layout changes takes it
+ * from nobody. */
+static const struct term_watch *holder_of_size(const struct terminal *t)
 {
-	struct terminal *t = w->terminal;
-	if (!w->rows || !w->cols)
+	const struct term_watch *holder = NULL;
+	LIST_FOREACH (item, &t->watches) {
+		const struct term_watch *w = LIST_ENTRY(item, struct term_watch, link);
+		if (w->rows && w->cols && (!holder || w->claim > holder->claim))
+			holder = w;
+	}
+	return holder;
+}
+
+static void follow_holder(struct terminal *t)
+{
+	const struct term_watch *w = holder_of_size(t);
+	if (!w)
 		return;
 	t->want_rows = w->rows;
 	t->want_cols = w->cols;
@@ -152,12 +153,31 @@ void term_watch_apply_size(struct term_watch *w)
 		terminal_apply_size(t);
 }
 
+void term_watch_claim_size(struct term_watch *w)
+{
+	w->claim = ++w->terminal->claims;
+	follow_holder(w->terminal);
+}
+
 void term_watch_resize(struct term_watch *w, unsigned rows, unsigned cols)
 {
 	w->rows = rows;
 	w->cols = cols;
 	if (w->terminal)
-		term_watch_apply_size(w);
+		follow_holder(w->terminal);
+}
+
+void term_watch_close(struct term_watch *w)
+{
+	if (!w)
+		return;
+	if (w->terminal) {
+		list_remove(&w->link);
+		terminal_count_watches(w->terminal);
+		follow_holder(w->terminal);
+	}
+	buf_finish(&w->paste);
+	free(w);
 }
 
 /* ---- input ---- */
@@ -175,7 +195,7 @@ static struct emulator *typed_into(struct term_watch *w, size_t len)
 {
 	struct emulator *e = takes_input(w, len);
 	if (e)
-		term_watch_apply_size(w);
+		term_watch_claim_size(w);
 	return e;
 }
 

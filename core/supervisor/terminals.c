@@ -315,7 +315,7 @@ struct term_watch *terminals_open(struct terminals *ts, const struct wire_term_o
 	buf_init(&w->paste, TERMINALS_PASTE_MAX);
 	list_append(&t->watches, &w->link);
 	terminal_count_watches(t);
-	term_watch_apply_size(w);
+	term_watch_claim_size(w);
 	if (t->running)
 		terminal_arm_frame(t, 0); /* on_opened comes from the loop */
 	return w;

@@ -7,7 +7,8 @@
  * - on_due says that a watcher could be sent something; it then calls term_watch_take when its connection has room, and
  *   gets what is newest. The first change after a quiet time or after a key is due at once, further ones every
  *   TERMINALS_FRAME_MS. Nothing is ever queued for a slow watcher.
- * - The size is that of the watcher who opened, resized or typed last. Of a storm of sizes the guest gets the first at once,
+ * - The size is that of the watcher who opened or typed last; when he resizes the terminal follows, and when he leaves it gets
+ *   the size of the one before him. Of a storm of sizes the guest gets the first at once,
  *   one every TERMINALS_RESIZE_MS, and always the last.
  * - A guest that floods its terminal is read in bounded pieces, so that others get their turn. */
 #ifndef CCVM_SUPERVISOR_TERMINALS_H

@@ -38,6 +38,7 @@ struct terminal {
 	unsigned want_rows, want_cols; /* the size that it has, or gets when `resize` fires */
 	struct timer *resize;
 	uint64_t resized_ms;   /* monotonic; 0: never */
+	uint64_t claims;       /* of the size, counted */
 	bool focused;          /* as the guest was told */
 	struct timer *frame;   /* the next time that something may be due, */
 	uint64_t frame_at_ms;  /* monotonic */
@@ -53,6 +54,7 @@ struct term_watch {
 	struct snapshot_cursor cursor;
 	uint64_t sent_ms;    /* monotonic; 0: never */
 	unsigned rows, cols; /* of the client; 0: it does not care */
+	uint64_t claim;      /* number of its last one */
 	bool told_opened;
 	bool focused;
 	bool pasting, paste_lost; /* between the first and the last piece; too long */
@@ -67,8 +69,8 @@ void terminal_offer(struct terminal *t);
 void terminal_arm_frame(struct terminal *t, uint64_t ms);
 /* Reads the guest's output or not, after what it takes of its input. */
 void terminal_may_read(struct terminal *t);
-/* The terminal gets the size of this client, unless it does not care. */
-void term_watch_apply_size(struct term_watch *w);
+/* Its client opened or typed: the terminal has its size, unless it does not care, until another one does. */
+void term_watch_claim_size(struct term_watch *w);
 /* The size that is wanted goes to the emulator and to the guest: what the timer `resize` does. */
 void terminal_apply_size(struct terminal *t);
 /* Tells on_touched. */

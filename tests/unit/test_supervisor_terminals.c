@@ -8,6 +8,7 @@
 #include "core/loop/loop.h"
 #include "core/loop/stream.h"
 #include "core/supervisor/board.h"
+#include "core/supervisor/terminals.h"
 #include "tests/lib/loop_wait.h"
 #include "tests/lib/term_rig.h"
 
@@ -75,6 +76,68 @@ static void two_watch_one_terminal(void **state)
 	assert_int_equal(guest_double_programs(f->guest), 1);
 	screen_finish(&a);
 	screen_finish(&b);
+}
+
+static uint32_t take_opened(struct peer *p)
+{
+	struct wire_term_opened m;
+	struct err e = ERR_INIT;
+	assert_true(wire_get_term_opened(got_body(rig_take_after_screens(p, WIRE_TERM_OPENED)), &m, &e));
+	return m.term;
+}
+
+static void do_to_size(struct peer *p, uint32_t term, char deed, uint16_t rows)
+{
+	struct wire_term_leave leave = {.term = term};
+	if (deed == 't') {
+		rig_type(p, term, ".");
+	} else if (deed == 'r') {
+		rig_resize(p, term, rows, 80);
+	} else {
+		wire_put_term_leave(&p->out, 0, &leave);
+		peer_send(p);
+	}
+	loop_settle(p->f->loop);
+}
+
+/* A opens with 10 rows, then B with 20; A resizes to 30, B to 40. */
+static void the_size_is_of_who_typed_last(void **state)
+{
+	struct rig *f = *state;
+	static const struct {
+		const char *deeds; /* t: types, r: resizes, l: leaves */
+		bool by_b[3];
+		unsigned rows;
+	} CASES[] = {
+	    {"", {0}, 20},
+	    {"t", {false}, 10},
+	    {"r", {false}, 20}, /* opened before the other */
+	    {"r", {true}, 40},
+	    {"tr", {false, true}, 10},
+	    {"tr", {false, false}, 30},
+	    {"trt", {false, true, true}, 40}, /* the size that it wanted meanwhile */
+	    {"l", {true}, 10},
+	    {"tl", {false, false}, 20},
+	    {"trl", {false, true, false}, 40},
+	    {"tl", {false, true}, 10},
+	};
+	struct peer *p[2] = {&f->a, &f->b};
+	peer_greet(f, p[0]);
+	peer_greet(f, p[1]);
+	for (uint32_t i = 0; i < ARRAY_LEN(CASES); i++) {
+		rig_open_term(p[0], 2 * i + 1, WIRE_TERM_NEW, 10, 80);
+		uint32_t term = take_opened(p[0]);
+		rig_open_term(p[1], 2 * i + 2, term, 20, 80);
+		assert_int_equal(take_opened(p[1]), term);
+		for (size_t k = 0; CASES[i].deeds[k]; k++)
+			do_to_size(p[CASES[i].by_b[k]], term, CASES[i].deeds[k], CASES[i].by_b[k] ? 40 : 30);
+		uint64_t end =
+		    clock_mono_ms() + (uint64_t)2 * TERMINALS_RESIZE_MS; /* the last size comes late */
+		while (clock_mono_ms() < end)
+			loop_turn(f->loop, true);
+		if (board_terminal(f->board, term)->rows != CASES[i].rows)
+			fail_msg("case %u: %u rows", i, board_terminal(f->board, term)->rows);
+	}
 }
 
 static void terminals_that_cannot_be_opened(void **state)
@@ -214,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(a_terminal_is_opened_typed_into_and_ends),
 	    T(two_watch_one_terminal),
+	    T(the_size_is_of_who_typed_last),
 	    T(terminals_that_cannot_be_opened),
 	    T(a_slow_watcher_gets_the_newest),
 	    T(a_stopped_client_delays_nobody),
