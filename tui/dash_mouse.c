@@ -93,11 +93,33 @@ static void type_hit(struct dash *d, struct view *v, const struct hit *hit)
 		dash_type(d, v, false);
 }
 
+static void to_guest(struct dash *d, struct view *v, const struct mouse_deed *deed)
+{
+	int row, col;
+	struct term_mouse event = deed->event;
+	struct pane_view pane = dash_pane_view(d, v, deed->hit.pane);
+	if (!pane_view_cell_at(&pane, v->layout.panes[deed->hit.pane].body, event.row, event.col, &row, &col))
+		return;
+	event.row = (uint16_t)row;
+	event.col = (uint16_t)col;
+	d->ops->send_mouse(d->arg, d->selected, v->term, &event);
+}
+
+/* A full-screen program has no history: the wheel is for it, and reaches it as arrow keys (mode 1007) unless it asked for more. */
+static bool wheel_is_for_guest(struct dash *d, struct view *v, const struct mouse_deed *deed)
+{
+	const struct pane_source *p = dash_pane_of(d, v, v->vm);
+	return !d->copy && p && p->screen && p->link == PANE_LIVE && (p->screen->modes & TERM_ALT_SCREEN) &&
+	       !(deed->event.mods & TERM_SHIFT);
+}
+
 static void scroll_pane(struct dash *d, struct view *v, const struct mouse_deed *deed)
 {
 	if (!select_pane(d, v, deed->hit.pane))
 		return;
-	if (!d->copy && deed->lines < 0) {
+	if (wheel_is_for_guest(d, v, deed)) {
+		to_guest(d, v, deed);
+	} else if (!d->copy && deed->lines < 0) {
 		dash_leave_typing(d);
 		dash_copy_begin(d, v);
 		d->copy_pending = deed->lines; /* there is nothing older here yet */
@@ -134,18 +156,6 @@ static void text(struct dash *d, struct view *v, const struct mouse_deed *deed)
 	} else if (d->copy && copy_mode_has_selection(d->copy)) {
 		dash_copy_take(d);
 	}
-}
-
-static void to_guest(struct dash *d, struct view *v, const struct mouse_deed *deed)
-{
-	int row, col;
-	struct term_mouse event = deed->event;
-	struct pane_view pane = dash_pane_view(d, v, deed->hit.pane);
-	if (!pane_view_cell_at(&pane, v->layout.panes[deed->hit.pane].body, event.row, event.col, &row, &col))
-		return;
-	event.row = (uint16_t)row;
-	event.col = (uint16_t)col;
-	d->ops->send_mouse(d->arg, d->selected, v->term, &event);
 }
 
 static void act(struct dash *d, struct view *v, const struct mouse_deed *deed)

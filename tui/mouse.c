@@ -67,6 +67,9 @@ static struct mouse_deed wheel(const struct term_mouse *ev, const struct hit *hi
 		return deed;
 	if (hit->kind == HIT_PANE || hit->kind == HIT_LIST || hit->kind == HIT_FEED) {
 		deed.kind = MOUSE_SCROLL;
+		deed.event = *ev;
+		deed.event.row = (uint16_t)hit->row;
+		deed.event.col = (uint16_t)hit->col;
 		deed.lines = ev->button == MOUSE_WHEEL_UP ? -MOUSE_WHEEL_LINES : MOUSE_WHEEL_LINES;
 	}
 	return deed;

@@ -100,6 +100,30 @@ static void and_only_at_once(void **state)
 	assert_true(dash_rig_asked(r, "key alpha C-]\n"));
 }
 
+/* A full-screen program scrolls by itself, whether or not it is typed into; the history of a shell is ours. */
+static void the_wheel_is_for_full_screen_programs(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_press(r, "z");
+	dash_draw(r->dash, &r->canvas);
+	struct term_mouse wheel = {
+	    .kind = MOUSE_PRESS, .button = MOUSE_WHEEL_UP, .row = 5, .col = 5};
+	r->screens[0].modes = TERM_ALT_SCREEN;
+	dash_mouse(r->dash, &wheel);
+	assert_non_null(strstr(r->log.s, "mouse alpha"));
+	assert_false(dash_is_typing(r->dash));
+	str_clear(&r->log);
+	dash_rig_press(r, "i");
+	dash_mouse(r->dash, &wheel);
+	assert_non_null(strstr(r->log.s, "mouse alpha"));
+	assert_true(dash_is_typing(r->dash));
+	str_clear(&r->log);
+	wheel.mods = TERM_SHIFT;
+	dash_mouse(r->dash, &wheel);
+	assert_null(strstr(r->log.s, "mouse alpha"));
+	assert_false(dash_is_typing(r->dash));
+}
+
 static void pastes_are_no_commands(void **state)
 {
 	struct dash_rig *r = *state;
@@ -520,6 +544,7 @@ int main(void)
 	    T(typing_passes_every_key),
 	    T(the_key_that_leaves_can_be_sent),
 	    T(and_only_at_once),
+	    T(the_wheel_is_for_full_screen_programs),
 	    T(pastes_are_no_commands),
 	    T(typing_ends_with_its_vm),
 	    T(an_ended_terminal_is_opened_again),
