@@ -27,6 +27,9 @@ struct asked {
 	struct batch *batch; /* NULL: nobody is told */
 	struct client_send *send;
 	char vm[VM_NAME_MAX + 1];
+	enum dash_verb verb;
+	char *rule; /* owned; of DASH_ALLOW and DASH_DENY, else NULL */
+	uint32_t seconds;
 };
 
 static void tell(struct app *a, struct batch *b)
@@ -83,6 +86,7 @@ static void drop(struct asked *r)
 {
 	list_remove(&r->link);
 	client_send_close(r->send);
+	free(r->rule);
 	free(r);
 }
 
@@ -91,6 +95,10 @@ static void on_answer(void *arg, const char *text, const struct err *e)
 	struct asked *r = arg;
 	if (r->batch)
 		count_answer(r->app, r->batch, r->vm, text, e);
+	if (!e && r->rule && r->verb == DASH_ALLOW)
+		dash_allowed(r->app->dash, r->vm, r->rule, r->seconds);
+	else if (!e && r->rule)
+		dash_denied(r->app->dash, r->vm, r->rule);
 	app_changed(r->app);
 	drop(r);
 }
@@ -150,6 +158,10 @@ static void announce(struct app *a, const char *vm, const char *what)
 static void ask(struct app *a, struct client *c, const struct dash_request *q)
 {
 	struct asked *r = new_asked(a, q->vm, q->verb != DASH_SEEN && q->verb != DASH_SEEN_DENIED);
+	r->verb = q->verb;
+	r->seconds = q->seconds;
+	if (q->verb == DASH_ALLOW || q->verb == DASH_DENY)
+		r->rule = mem_strdup(q->text);
 	switch (q->verb) {
 	case DASH_ALLOW: client_allow(c, q->text, q->seconds, on_answer, r); return;
 	case DASH_DENY: client_deny(c, q->text, on_answer, r); return;

@@ -44,6 +44,7 @@ void dash_destroy(struct dash *d)
 	dash_line_finish(&d->line);
 	free(d->form);
 	free(d->made);
+	free(d->allowed);
 	free(d);
 }
 

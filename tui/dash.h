@@ -99,6 +99,9 @@ void dash_mouse(struct dash *d, const struct term_mouse *m);
 void dash_focus_moved(struct dash *d);
 /* One line for the operator, shown until the next key. Copied; cut at 400 bytes. */
 void dash_notice(struct dash *d, const char *text);
+/* A VM has taken a rule (`seconds`: its life, 0: for good), or has taken it back. */
+void dash_allowed(struct dash *d, const char *vm, const char *rule, uint32_t seconds);
+void dash_denied(struct dash *d, const char *vm, const char *rule);
 void dash_new_terminal(struct dash *d, const char *vm, uint32_t number);
 /* The answer to `history`, as client_lines_fn has it. */
 void dash_history(struct dash *d, uint32_t tag, uint64_t first, uint32_t count, struct bytes lines,

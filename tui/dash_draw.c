@@ -101,8 +101,12 @@ struct feed_view dash_feed_view(const struct dash *d, const struct view *v)
 	uint64_t denied = 0;
 	for (size_t i = 0; i < v->all_count; i++)
 		denied += v->all[i]->status.denied;
-	return (struct feed_view){
-	    .rows = &d->feed, .focused = d->in_feed, .denied = denied, .now_ms = v->model.now_ms};
+	return (struct feed_view){.rows = &d->feed,
+	                          .focused = d->in_feed,
+	                          .denied = denied,
+	                          .allowed = d->allowed,
+	                          .allowed_count = d->allowed_count,
+	                          .now_ms = v->model.now_ms};
 }
 
 static void draw_feed(struct dash *d, struct canvas *c, const struct view *v)

@@ -15,6 +15,7 @@
 #include "tui/copy_mode.h"
 #include "tui/dash.h"
 #include "tui/feed_rows.h"
+#include "tui/feed_view.h"
 #include "tui/form.h"
 #include "tui/keymap.h"
 #include "tui/layout.h"
@@ -22,12 +23,12 @@
 #include "tui/mouse.h"
 #include "tui/vm_order.h"
 
-struct feed_view;
 struct list_view;
 struct pane_view;
 
 #define NOTICE_SIZE   401
 #define HISTORY_MOST  50
+#define ALLOWED_MOST  64   /* rules given from here that are remembered */
 #define DASH_HOLD_MS  1000 /* the list does not move so long after a key that moved in it */
 #define DASH_TWICE_MS 500  /* the key that leaves, pressed again so soon, is for the guest */
 #define DASH_SEEN_MS  1000 /* a VM that is selected for so long has been looked at */
@@ -99,6 +100,8 @@ struct dash {
 	bool in_feed, zoomed, grid;
 	int grid_most; /* panes of the grid */
 	struct feed_rows feed;
+	struct feed_allowed *allowed; /* owned; the newest ALLOWED_MOST */
+	size_t allowed_count;
 	enum overlay overlay;
 	int overlay_top;
 	struct str overlay_text;

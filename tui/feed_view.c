@@ -60,6 +60,33 @@ static void texts_of_close(struct texts *t, const struct feed_entry *e)
 	snprintf(t->why, sizeof(t->why), "%s out, %s in, %s", up, down, took);
 }
 
+/* What was let through after it was refused. NULL: it is as it was. */
+static const struct feed_allowed *allowed_since(const struct feed_view *v, const struct feed_row *row)
+{
+	char rule[FEED_RULE_SIZE];
+	struct err e = ERR_INIT;
+	if (v->allowed_count == 0 || row->entry->event != FEED_DENY || !feed_row_rule(row, rule, &e))
+		return NULL;
+	for (size_t i = 0; i < v->allowed_count; i++) {
+		const struct feed_allowed *a = &v->allowed[i];
+		if (strcmp(a->vm, row->entry->vm) == 0 && strcmp(a->rule, rule) == 0 &&
+		    row->entry->time_ms <= a->at_ms && (a->until_ms == 0 || v->now_ms < a->until_ms))
+			return a;
+	}
+	return NULL;
+}
+
+static void calm(struct texts *t, const struct feed_allowed *a)
+{
+	char clock[WORDS_SIZE];
+	if (!a)
+		return;
+	t->style = STYLE_MUTED;
+	words_clock(clock, a->until_ms);
+	snprintf(t->why, sizeof(t->why), "%s%s", a->until_ms ? "until " : "allowed",
+	         a->until_ms ? clock : "");
+}
+
 static void texts_of(struct texts *t, const struct feed_row *row, int64_t now_ms)
 {
 	static const struct {
@@ -95,6 +122,8 @@ static struct table natural_widths(const struct feed_view *v)
 		n.where = MAX(n.where, (int)strlen(row->entry->target));
 		n.why =
 		    MAX(n.why, row->entry->event == FEED_CLOSE ? CLOSE_COLS : (int)strlen(row->entry->why));
+		if (allowed_since(v, row))
+			n.why = MAX(n.why, (int)strlen("until 00:00"));
 		most = MAX(most, row->count);
 	}
 	if (most > 1)
@@ -163,6 +192,7 @@ static void draw_table_row(struct canvas *c, struct rect r, const struct feed_vi
 	const struct feed_row *row = &v->rows->rows[i];
 	struct texts x;
 	texts_of(&x, row, v->now_ms);
+	calm(&x, allowed_since(v, row));
 	int at = t->indent;
 	if (t->when)
 		at = draw_field(c, r, at, TIME_COLS, t, STYLE_MUTED, x.when);

@@ -10,11 +10,20 @@
 #include "tui/canvas.h"
 #include "tui/feed_rows.h"
 
+/* A rule that was given to a VM from here. */
+struct feed_allowed {
+	char vm[VM_NAME_MAX + 1];
+	char rule[FEED_RULE_SIZE];
+	int64_t at_ms, until_ms; /* wall clock; until 0: for good */
+};
+
 struct feed_view {
 	const struct feed_rows *rows; /* after feed_rows_update */
 	bool focused;
 	uint64_t denied; /* refusals in all, also those that the feed has never read; 0: not known */
 	size_t handoffs;
+	const struct feed_allowed *allowed; /* refusals that need nobody any more are calm and say so */
+	size_t allowed_count;
 	int64_t now_ms;
 };
 

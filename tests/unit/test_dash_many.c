@@ -82,6 +82,35 @@ static void only_plain_hosts_can_be_allowed(void **state)
 	assert_true(dash_rig_asked(r, "allow alpha a-1.b.example\n"));
 }
 
+static void what_was_allowed_is_calm(void **state)
+{
+	struct dash_rig *r = *state;
+	dash_rig_deny(r, "alpha", 0, "one.example:443", "no rule for it");
+	dash_rig_deny(r, "beta", 0, "one.example:443", "no rule for it");
+	assert_false(dash_rig_shows(r, "allowed"));
+	dash_allowed(r->dash, "alpha", "one.example", 0);
+	assert_true(dash_rig_shows(r, "allowed"));
+	assert_true(dash_rig_shows(r, "no rule for it")); /* beta is another one */
+	dash_allowed(r->dash, "alpha", "one.example", 600);
+	assert_true(dash_rig_shows(r, "until "));
+	assert_false(dash_rig_shows(r, "allowed"));
+	r->model.now_ms += 600000;
+	assert_false(dash_rig_shows(r, "until "));
+	dash_allowed(r->dash, "alpha", "one.example", 0);
+	dash_denied(r->dash, "alpha", "one.example");
+	assert_false(dash_rig_shows(r, "allowed"));
+	dash_allowed(r->dash, "alpha", "one.example", 0);
+	dash_rig_deny(r, "alpha", -1000, "one.example:443", "no rule for it"); /* refused since */
+	assert_false(dash_rig_shows(r, "allowed"));
+	for (int i = 0; i < 100; i++)
+		dash_allowed(r->dash, "beta", i % 2 ? "two.example" : "three.example", 0);
+	for (int i = 0; i < 100; i++) {
+		char rule[32];
+		snprintf(rule, sizeof(rule), "n%d.example", i);
+		dash_allowed(r->dash, "beta", rule, 0);
+	}
+}
+
 static void long_questions_are_read_whole(void **state)
 {
 	struct dash_rig *r = *state;
@@ -441,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(allow_means_what_was_read),
 	    T(only_plain_hosts_can_be_allowed),
+	    T(what_was_allowed_is_calm),
 	    T(long_questions_are_read_whole),
 	    T(what_cannot_be_undone_asks),
 	    T(what_runs_is_removed_only_when_that_was_said),
