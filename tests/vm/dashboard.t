@@ -43,7 +43,7 @@ restarted() {
 }
 check 'and another supervisor runs it' wait_for 240 restarted
 keys D
-check 'removing asks' wait_for 20 shows 'remove, with disk and logs, gamma\? y/n'
+check 'removing asks' wait_for 20 shows 'gamma.*\? y/n'
 keys y
 check 'and then it is gone' wait_for 60 shows 'N makes one'
 check 'with all of its files' test ! -e "$XDG_STATE_HOME/ccvm/gamma"
@@ -53,7 +53,9 @@ keys -l delta
 keys Tab C-u
 keys -l no-such-image
 keys Enter
-check 'what goes wrong is told' wait_for 30 shows 'up delta .*failed: .*no-such-image'
+check 'an image that is not there is told' wait_for 30 shows 'no-such-image|no image'
+keys Escape
+wait_for 20 shows_not 'New VM'
 keys q
 check 'q leaves' wait_for 10 shows 'CLOSED 0'
 
