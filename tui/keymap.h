@@ -64,8 +64,8 @@ enum action_takes {
 	A(DETAIL, "detail", KEYS_ALL, TAKES_NOTHING, "v", "all that is known of the VM or of the row")       \
 	A(ZOOM, "zoom", KEYS_ALL, TAKES_NOTHING, "z", "the pane alone, and back")                            \
 	A(GRID, "grid", KEYS_ALL, TAKES_NOTHING, "g", "several panes at once, and back")                     \
-	A(GRID_MORE, "grid-more", KEYS_GRID, TAKES_NOTHING, "+", "more panes at most: 2, 4, 6 or 9")        \
-	A(GRID_LESS, "grid-less", KEYS_GRID, TAKES_NOTHING, "-", "fewer panes at most")                     \
+	A(GRID_MORE, "grid-more", KEYS_GRID, TAKES_NOTHING, "+", "more panes at most: 2, 4, 6 or 9")         \
+	A(GRID_LESS, "grid-less", KEYS_GRID, TAKES_NOTHING, "-", "fewer panes at most")                      \
 	A(FOCUS, "feed", KEYS_ALL, TAKES_NOTHING, "Tab F", "to the feed and back")                           \
 	A(FILTER, "filter", KEYS_ALL, TAKES_TEXT, "/", "only VMs with it; !text, state:waiting, image:base") \
 	A(SORT, "sort", KEYS_VMS, TAKES_SORT, "o", "another order; who waits for you is first in each")      \

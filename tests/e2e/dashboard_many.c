@@ -194,7 +194,8 @@ static void test_kill9(struct tap *t)
 {
 	struct str before = STR_INIT(1 << 20), after = STR_INIT(1 << 20);
 	struct pty *p = dashboard();
-	tap_ok(t, pty_wait_text(p, "3 VMs") && !pty_has_text(p, "1 of 3"), "no filter of the last run hides VMs");
+	tap_ok(t, pty_wait_text(p, "3 VMs") && !pty_has_text(p, "1 of 3"),
+	       "no filter of the last run hides VMs");
 	pty_send(p, ":select alpha\r");
 	pty_wait_text(p, "▸ alpha");
 	pty_send(p, "\rprintf '\\033[32mgreen\\033[0m \\346\\227\\245|'; seq 5\r");
