@@ -40,6 +40,7 @@ struct pane_view dash_pane_view(const struct dash *d, const struct view *v, int 
 	return (struct pane_view){
 	    .vm = vm,
 	    .source = dash_pane_of(d, v, vm),
+	    .keys = &d->settings->keymap,
 	    .console = selected ? v->model.console : NULL,
 	    .copy = selected ? d->copy : NULL,
 	    .now_ms = v->model.now_ms,

@@ -5,12 +5,14 @@
 
 #include "core/term/screen.h"
 #include "tui/copy_mode.h"
+#include "tui/keymap.h"
 #include "tui/words.h"
 
 #define LINE_MOST  1024 /* bytes of a console line that count for its height */
 #define TAB_MOST   24   /* columns */
 #define TITLE_SIZE 512  /* bytes */
-#define NAME_LEAST 12   /* columns with the border before it */
+#define HOW_SIZE   (KEYMAP_KEYS_SIZE + VM_NAME_MAX + 40)
+#define NAME_LEAST 12 /* columns with the border before it */
 
 static bool is_of(const struct pane_view *v, enum pane_link link)
 {
@@ -166,12 +168,7 @@ static void draw_story(struct canvas *c, struct rect r, const struct pane_view *
 	int used = canvas_wrap(c, inner, style, text) + 1;
 	inner.row += used;
 	inner.rows -= used;
-	if (!v->console || !v->console[0]) {
-		if (v->vm->status.state == VM_FAILED)
-			canvas_text(c, inner, 0, STYLE_MUTED, "Its console is empty.");
-		return;
-	}
-	if (inner.rows < 2)
+	if (!v->console || !v->console[0] || inner.rows < 2)
 		return;
 	canvas_text(c, inner, 0, STYLE_HEADING, "Last lines of its console:");
 	inner.row++;
@@ -192,10 +189,19 @@ static void tell_ready(struct canvas *c, struct rect r, const struct pane_view *
 		draw_story(c, r, v, STYLE_MUTED, "Opening its terminal. A busy machine takes a while.");
 }
 
+static void how_to_start(const struct pane_view *v, char out[HOW_SIZE])
+{
+	char key[KEYMAP_KEYS_SIZE] = "";
+	if (v->keys)
+		keymap_key_of(v->keys, ACTION_RESTART, KEYS_LIST, key);
+	snprintf(out, HOW_SIZE, "Start it again: %s%sccvm up %s", key, key[0] ? ", or " : "",
+	         v->vm->status.name);
+}
+
 static void tell_state(struct canvas *c, struct rect r, const struct pane_view *v)
 {
 	const struct vm_status *s = &v->vm->status;
-	char age[WORDS_SIZE], text[WORDS_SIZE + 600];
+	char age[WORDS_SIZE], how[HOW_SIZE], text[HOW_SIZE + 600];
 	words_duration(age, v->now_ms - s->started_ms);
 	const char *backend = s->backend[0] ? s->backend : "a backend still to be found";
 	switch (s->state) {
@@ -210,11 +216,14 @@ static void tell_state(struct canvas *c, struct rect r, const struct pane_view *
 		return;
 	case VM_STOPPING: draw_story(c, r, v, STYLE_PLAIN, "Stopping."); return;
 	case VM_STOPPED:
-		snprintf(text, sizeof(text), "Stopped. Start it again: ccvm up %s", s->name);
+		how_to_start(v, how);
+		snprintf(text, sizeof(text), "Stopped. %s", how);
 		draw_story(c, r, v, STYLE_PLAIN, text);
 		return;
 	case VM_FAILED:
-		snprintf(text, sizeof(text), "Failed: %s", s->reason[0] ? s->reason : "no reason known");
+		how_to_start(v, how);
+		snprintf(text, sizeof(text), "Failed: %s.\n%s", s->reason[0] ? s->reason : "no reason known",
+		         how);
 		draw_story(c, r, v, STYLE_STATE_FAILED, text);
 		return;
 	case VM_READY: tell_ready(c, r, v); return;
@@ -274,7 +283,7 @@ static int terminal_index(const struct pane_view *v)
  * of them, those with a high `rank` are left out first. */
 enum title_part { PART_INDEX, PART_SIZE, PART_POSITION, PART_STATE, PART_COUNT };
 static const int RANK[PART_COUNT] = {
-    [PART_STATE] = 0, [PART_POSITION] = 1, [PART_SIZE] = 2, [PART_INDEX] = 3};
+    [PART_POSITION] = 0, [PART_STATE] = 1, [PART_SIZE] = 2, [PART_INDEX] = 3};
 
 struct title {
 	char part[PART_COUNT][COPY_POSITION_SIZE + 64]; /* "": there is none */
@@ -298,7 +307,7 @@ static void say_attention(const struct pane_view *v, const struct vm_attention *
 		return;
 	words_duration(age, v->now_ms - a->at_ms);
 	snprintf(out, sizeof(t->part[0]), "%s %s%s %s", look.glyph, look.word,
-	         a->state == ATTENTION_WAITING && !a->seen ? " for you" : "", age);
+	         a->state == ATTENTION_WAITING && !a->seen && !v->copy ? " for you" : "", age);
 	t->state_style = look.style;
 }
 
@@ -334,11 +343,10 @@ static void make_title(const struct pane_view *v, struct rect body, struct title
 	if (index >= 0 && v->vm->status.terminal_count > 1)
 		snprintf(t->part[PART_INDEX], sizeof(t->part[0]), "%d/%u", index + 1,
 		         v->vm->status.terminal_count);
-	if (v->copy) { /* what is shown is of the past: so would its size and state be */
+	if (v->copy) {
 		char position[COPY_POSITION_SIZE];
 		copy_mode_position(v->copy, position);
 		snprintf(t->part[PART_POSITION], sizeof(t->part[0]), "copy %s", position);
-		return;
 	}
 	if (is_live(v))
 		say_size(v, body, t);

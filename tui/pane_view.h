@@ -13,10 +13,11 @@ struct copy_mode;
 struct pane_view {
 	const struct fleet_vm *vm;        /* whose it is; NULL: nobody's, an empty place */
 	const struct pane_source *source; /* its terminal; NULL: none */
-	const char *console;    /* printable last lines of its serial console; NULL or "": not read */
-	struct copy_mode *copy; /* drawn in place of the live screen, or NULL */
-	int64_t now_ms;         /* wall clock */
-	bool selected;          /* keys act on it; only shown in a grid */
+	const char *console;       /* printable last lines of its serial console; NULL or "": not read */
+	const struct keymap *keys; /* names the key that starts the VM; NULL: only the command is named */
+	struct copy_mode *copy;    /* drawn in place of the live screen, or NULL */
+	int64_t now_ms;            /* wall clock */
+	bool selected;             /* keys act on it; only shown in a grid */
 	bool typing; /* what is typed goes here: the border says so, and the hardware cursor is the guest's */
 	bool broadcast; /* and to others as well: said in the title */
 };

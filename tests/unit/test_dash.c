@@ -106,8 +106,7 @@ static void the_wheel_is_for_full_screen_programs(void **state)
 	struct dash_rig *r = *state;
 	dash_rig_press(r, "z");
 	dash_draw(r->dash, &r->canvas);
-	struct term_mouse wheel = {
-	    .kind = MOUSE_PRESS, .button = MOUSE_WHEEL_UP, .row = 5, .col = 5};
+	struct term_mouse wheel = {.kind = MOUSE_PRESS, .button = MOUSE_WHEEL_UP, .row = 5, .col = 5};
 	r->screens[0].modes = TERM_ALT_SCREEN;
 	dash_mouse(r->dash, &wheel);
 	assert_non_null(strstr(r->log.s, "mouse alpha"));
@@ -488,6 +487,21 @@ static void enter_on_a_failed_vm_shows_its_console(void **state)
 	assert_false(dash_rig_shows(r, "Kernel panic"));
 }
 
+static void a_vm_without_a_console_says_how_it_starts(void **state)
+{
+	struct dash_rig *r = *state;
+	struct vm_status *s = &dash_rig_find(r, "alpha")->status;
+	s->state = VM_FAILED;
+	r->panes[0].source.link = PANE_BROKEN;
+	snprintf(s->reason, sizeof(s->reason), "QEMU was killed");
+	dash_rig_press(r, "End");
+	assert_true(dash_rig_shows(r, "Failed: QEMU was killed."));
+	assert_true(dash_rig_shows(r, "Start it again: R, or ccvm up alpha"));
+	assert_false(dash_rig_shows(r, "console is empty"));
+	s->state = VM_STOPPED;
+	assert_true(dash_rig_shows(r, "Stopped. Start it again: R, or ccvm up alpha"));
+}
+
 static void escape_leads_back(void **state)
 {
 	struct dash_rig *r = *state;
@@ -560,6 +574,7 @@ int main(void)
 	    T(the_grid_has_sizes_and_pages),
 	    T(terminals_are_tabs),
 	    T(enter_on_a_failed_vm_shows_its_console),
+	    T(a_vm_without_a_console_says_how_it_starts),
 	    T(escape_leads_back),
 	    T(the_plain_actions_reach_the_app),
 	    T(copy_mode_reads_and_copies),
