@@ -217,7 +217,8 @@ altscreen on
 EOF
 export SCREENDIR="$TMP/screens"
 mkdir -m 700 "$SCREENDIR"
-window inside 80 24 "COLORTERM=truecolor screen -c $TMP/screenrc -U sh"
+tap_on_exit 'screen -S inside -X quit >/dev/null' # it would outlive the window
+window inside 80 24 "COLORTERM=truecolor screen -S inside -c $TMP/screenrc -U sh"
 window beside 80 24 'build/ccvm attach alpha'
 mux send-keys -t inside -l "PS1='in screen> '"
 mux send-keys -t inside Enter
@@ -240,6 +241,5 @@ like "$(shows inside)" 'in screen>' 'and leaving brings its screen back'
 type inside 'clear; build/ccvm'
 check 'the dashboard works in GNU screen' wait_for $WAIT has inside COMMAND
 mux send-keys -t inside q
-type inside 'exec true'
 
 tap_done
