@@ -218,7 +218,7 @@ EOF
 export SCREENDIR="$TMP/screens"
 mkdir -m 700 "$SCREENDIR"
 tap_on_exit 'screen -S inside -X quit >/dev/null' # it would outlive the window
-window inside 80 24 "COLORTERM=truecolor screen -S inside -c $TMP/screenrc -U sh"
+window inside 80 24 "COLORTERM=truecolor SCREENDIR=$SCREENDIR screen -S inside -c $TMP/screenrc -U sh"
 window beside 80 24 'build/ccvm attach alpha'
 mux send-keys -t inside -l "PS1='in screen> '"
 mux send-keys -t inside Enter
