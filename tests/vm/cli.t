@@ -125,6 +125,8 @@ check 'resume' $ccvm resume alpha
 check 'and it goes on' timeout 60 $ccvm exec alpha -- true
 $ccvm wait alpha --exit --timeout 60s &
 waiter=$!
+is_watched() { $ccvm ls --json | grep -q '"watchers":[[:space:]]*2'; } # the recording and the waiting one
+check 'it watches' wait_for 30 is_watched
 $ccvm send alpha 'exit 5' --enter
 wait $waiter
 is $? 5 'wait --exit: the status of the program'
