@@ -190,12 +190,17 @@ static struct emulator *takes_input(struct term_watch *w, size_t len)
 	return takes ? t->emulator : NULL;
 }
 
-/* The same for what somebody types: the size follows him. */
+/* The same for what somebody types: the size follows him, and is there before the keys are. */
 static struct emulator *typed_into(struct term_watch *w, size_t len)
 {
 	struct emulator *e = takes_input(w, len);
-	if (e)
-		term_watch_claim_size(w);
+	if (!e)
+		return NULL;
+	term_watch_claim_size(w);
+	if (timer_is_active(w->terminal->resize)) {
+		timer_stop(w->terminal->resize);
+		terminal_apply_size(w->terminal);
+	}
 	return e;
 }
 

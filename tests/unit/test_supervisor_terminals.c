@@ -61,8 +61,8 @@ static void two_watch_one_terminal(void **state)
 	rig_resize(&f->b, term, 10, 40);
 	rig_wait_row(&f->a, &a, "24x80$ hi10x40$");
 	assert_int_equal(a.cols, 40);
-	rig_type(&f->a, term, "."); /* back to the size of the one who types */
-	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$");
+	rig_type(&f->a, term, "."); /* back to the size of the one who types, before what he types */
+	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ 24x80$ .");
 	assert_int_equal(a.cols, 80);
 	struct wire_term_leave leave = {.term = term};
 	wire_put_term_leave(&f->b.out, 0, &leave);
@@ -70,7 +70,7 @@ static void two_watch_one_terminal(void **state)
 	loop_settle(f->loop);
 	size_t count = f->b.count;
 	rig_type(&f->a, term, ".");
-	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ .24x80$ .");
+	rig_wait_row(&f->a, &a, "24x80$ hi10x40$ 24x80$ ..");
 	assert_int_equal(f->b.count, count);
 	peer_close(&f->a); /* the terminal goes on */
 	assert_int_equal(guest_double_programs(f->guest), 1);
