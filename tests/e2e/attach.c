@@ -1,72 +1,16 @@
 /* `ccvm attach` and `ccvm exec -t` on a pseudo terminal, with a fake supervisor behind them. Run by tests/e2e/attach.t, which
  * sets up private folders; prints TAP. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/fd.h"
-#include "core/base/mem.h"
+#include "tests/lib/fake_vm.h"
 #include "tests/lib/pty.h"
 
 #define ROWS 20
 #define COLS 90
-
-struct tap {
-	int count, failed;
-};
-
-static bool ok(struct tap *t, bool passed, const char *what)
-{
-	t->failed += !passed;
-	printf("%sok %d - %s\n", passed ? "" : "not ", ++t->count, what);
-	fflush(stdout);
-	return passed;
-}
-
-/* ---- the VM ---- */
-
-struct vm {
-	pid_t pid;
-	int commands; /* its stdin; its end ends it */
-};
-
-static struct vm vm_start(const char *name)
-{
-	int in[2], out[2];
-	char line[16];
-	if (pipe(in) < 0 || pipe(out) < 0)
-		exit(2);
-	struct vm vm = {.pid = fork(), .commands = in[1]};
-	if (vm.pid == 0) {
-		dup2(in[0], STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		close(in[0]);
-		close(in[1]);
-		close(out[0]);
-		close(out[1]);
-		execl("build/tests/e2e/fake_supervisor", "fake_supervisor", name, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	fd_set_cloexec(in[1], true);
-	if (read(out[0], line, sizeof(line)) <= 0) {
-		printf("Bail out! the fake supervisor does not start\n");
-		exit(2);
-	}
-	close(out[0]);
-	return vm;
-}
-
-static void vm_end(struct vm *vm)
-{
-	close(vm->commands);
-	waitpid(vm->pid, NULL, 0);
-}
 
 /* ---- the terminal ---- */
 
@@ -127,29 +71,29 @@ static bool was_left(struct pty *p)
 
 static void test_seeing_and_typing(struct tap *t, struct pty *p)
 {
-	ok(t, pty_wait_text(p, "$") && (pty_modes(p) & TERM_ALT_SCREEN),
-	   "the VM's shell has the whole screen");
+	tap_ok(t, pty_wait_text(p, "$") && (pty_modes(p) & TERM_ALT_SCREEN),
+	       "the VM's shell has the whole screen");
 	pty_send(p, "echo he''llo\r");
-	ok(t, pty_wait_text(p, "hello"), "what is typed reaches it");
+	tap_ok(t, pty_wait_text(p, "hello"), "what is typed reaches it");
 	pty_send(p, "stty size\r");
-	ok(t, pty_wait_text(p, "20 90"), "its terminal has the size of ours");
+	tap_ok(t, pty_wait_text(p, "20 90"), "its terminal has the size of ours");
 	pty_resize(p, 12, 70);
 	pty_wait_quiet(p, 100);
 	pty_send(p, "stty size\r");
-	ok(t, pty_wait_text(p, "12 70"), "and follows it");
+	tap_ok(t, pty_wait_text(p, "12 70"), "and follows it");
 	pty_resize(p, ROWS, COLS);
 	pty_send(p, "printf '\\033]2;a name\\007'\r");
 	pty_wait_quiet(p, 100);
-	ok(t, strcmp(pty_title(p), "alpha: a name") == 0, "the title is the VM's name and its own");
+	tap_ok(t, strcmp(pty_title(p), "alpha: a name") == 0, "the title is the VM's name and its own");
 }
 
 static void test_hostile_output(struct tap *t, struct pty *p)
 {
 	pty_send(p, "clear; printf '\\033]52;c;aGk=\\007\\033P+q\\033\\\\\\033[?1006h'; echo do''ne\r");
-	ok(t, pty_wait_text(p, "done"), "sequences are swallowed");
+	tap_ok(t, pty_wait_text(p, "done"), "sequences are swallowed");
 	const char *out = pty_output(p, NULL);
-	ok(t, !strstr(out, "\033]52") && !strstr(out, "\033P+q") && !strstr(out, "\033[?1006h"),
-	   "none of them reaches the operator's terminal");
+	tap_ok(t, !strstr(out, "\033]52") && !strstr(out, "\033P+q") && !strstr(out, "\033[?1006h"),
+	       "none of them reaches the operator's terminal");
 	pty_send(p, "printf '\\033[?1006l'\r");
 }
 
@@ -162,17 +106,17 @@ static void test_mouse_and_focus(struct tap *t, struct pty *p)
 {
 	bool on = true, off = false;
 	pty_send(p, "\033[<0;4;5M\033[<64;4;5Mecho not''hing\r");
-	ok(t, pty_wait_text(p, "nothing") && !pty_has_text(p, "[<"),
-	   "a mouse that nobody asked for does nothing");
+	tap_ok(t, pty_wait_text(p, "nothing") && !pty_has_text(p, "[<"),
+	       "a mouse that nobody asked for does nothing");
 	pty_send(p, "stty -icanon -echo; printf '\\033[?1002;1006;1004h'; dd bs=1 count=12 2>/dev/null | cat "
 	            "-v; stty "
 	            "sane\r");
-	ok(t, pty_wait(p, has_mouse, &on, "the mouse is reported"),
-	   "a guest that asks for the mouse gets one");
+	tap_ok(t, pty_wait(p, has_mouse, &on, "the mouse is reported"),
+	       "a guest that asks for the mouse gets one");
 	pty_send(p, "\033[<0;4;5M\033[I");
-	ok(t, pty_wait_text(p, "^[[<0;4;5M^[[I"), "and its events, and those of the focus");
+	tap_ok(t, pty_wait_text(p, "^[[<0;4;5M^[[I"), "and its events, and those of the focus");
 	pty_send(p, "printf '\\033[?1002;1006;1004l'\r");
-	ok(t, pty_wait(p, has_mouse, &off, "the mouse is not reported"), "until it asks no longer");
+	tap_ok(t, pty_wait(p, has_mouse, &off, "the mouse is not reported"), "until it asks no longer");
 }
 
 static void test_paste(struct tap *t, struct pty *p)
@@ -182,7 +126,7 @@ static void test_paste(struct tap *t, struct pty *p)
 	    "stty -icanon -echo; printf '\\033[?2004h'; dd bs=1 count=16 2>/dev/null | cat -v; stty sane\r");
 	pty_wait_quiet(p, 100);
 	pty_send(p, "\033[200~a\nb\035d\033[201~"); /* no key is in it, and controls are taken out */
-	ok(t, pty_wait_text(p, "^[[200~a") && pty_wait_text(p, "bd^[[201~"), "a paste is one paste");
+	tap_ok(t, pty_wait_text(p, "^[[200~a") && pty_wait_text(p, "bd^[[201~"), "a paste is one paste");
 	pty_send(p, "printf '\\033[?2004l'\r");
 	pty_wait_quiet(p, 100);
 }
@@ -208,18 +152,19 @@ static void test_fidelity(struct tap *t)
 	pty_send(p, "clear; printf '\\033[38;2;1;2;3mr''gb\\033[m\\n\\033[4:3;58:2::4:5:6mcu''rly\\033[m\\n"
 	            "\\033[1;2;3;9;53mma''ny\\033[m\\n\\033]8;;https://x.example/"
 	            "\\007li''nk\\033]8;;\\007\\n\\033[5 qpain''ted'\r");
-	ok(t, pty_wait_text(p, "painted"), "colours, underlines and links are drawn");
-	ok(t, has_look(p, "rgb", COLOUR_RGB(1, 2, 3), 0, 0, NULL), "as RGB");
-	ok(t, has_look(p, "curly", 0, COLOUR_RGB(4, 5, 6), UNDERLINE_CURLY << CELL_UNDERLINE_SHIFT, NULL),
-	   "an underline with its form and colour");
-	ok(t,
-	   has_look(p, "many", 0, 0, CELL_BOLD | CELL_DIM | CELL_ITALIC | CELL_STRIKE | CELL_OVERLINE, NULL),
-	   "with all attributes");
-	ok(t, has_look(p, "link", 0, 0, 0, "https://x.example/"), "with its target");
-	ok(t, pty_cursor(p).shape == CURSOR_BAR, "and the cursor has its shape");
+	tap_ok(t, pty_wait_text(p, "painted"), "colours, underlines and links are drawn");
+	tap_ok(t, has_look(p, "rgb", COLOUR_RGB(1, 2, 3), 0, 0, NULL), "as RGB");
+	tap_ok(t, has_look(p, "curly", 0, COLOUR_RGB(4, 5, 6), UNDERLINE_CURLY << CELL_UNDERLINE_SHIFT, NULL),
+	       "an underline with its form and colour");
+	tap_ok(
+	    t,
+	    has_look(p, "many", 0, 0, CELL_BOLD | CELL_DIM | CELL_ITALIC | CELL_STRIKE | CELL_OVERLINE, NULL),
+	    "with all attributes");
+	tap_ok(t, has_look(p, "link", 0, 0, 0, "https://x.example/"), "with its target");
+	tap_ok(t, pty_cursor(p).shape == CURSOR_BAR, "and the cursor has its shape");
 	pty_send(p, "printf '\\033[0 q'\r\035d");
 	pty_wait_exit(p, NULL);
-	ok(t, pty_cursor(p).shape == CURSOR_DEFAULT, "until it is left");
+	tap_ok(t, pty_cursor(p).shape == CURSOR_DEFAULT, "until it is left");
 	pty_end(p);
 }
 
@@ -229,24 +174,24 @@ static void test_prefix_key(struct tap *t, struct pty *p)
 	pty_send(p, "stty -isig -icanon -echo; dd bs=1 count=2 2>/dev/null | cat -v; stty sane\r");
 	pty_wait_quiet(p, 200);
 	pty_send(p, "\035\035x"); /* C-] C-] x */
-	ok(t, pty_wait_text(p, "^]x"), "the prefix twice is the key itself");
+	tap_ok(t, pty_wait_text(p, "^]x"), "the prefix twice is the key itself");
 	pty_wait_quiet(p, 100);
 	pty_send(p, "\035?");
-	ok(t, pty_wait_text(p, "C-] d leaves") && pty_find_row(p, "C-] d leaves") == ROWS - 1,
-	   "prefix ? shows the keys in the last row");
+	tap_ok(t, pty_wait_text(p, "C-] d leaves") && pty_find_row(p, "C-] d leaves") == ROWS - 1,
+	       "prefix ? shows the keys in the last row");
 	pty_send(p, "echo a''gain\r");
-	ok(t, pty_wait_text(p, "again") && pty_wait_no_text(p, "C-] d leaves"),
-	   "the next key takes them away");
+	tap_ok(t, pty_wait_text(p, "again") && pty_wait_no_text(p, "C-] d leaves"),
+	       "the next key takes them away");
 }
 
 static void test_leaving(struct tap *t, struct pty *p, struct termios *before)
 {
 	pty_send(p, "\035d");
-	ok(t, exits_with(p, 0) && was_left(p), "prefix d leaves");
-	ok(t, wait_given_back(p, before), "and the terminal is as it was");
+	tap_ok(t, exits_with(p, 0) && was_left(p), "prefix d leaves");
+	tap_ok(t, wait_given_back(p, before), "and the terminal is as it was");
 	pty_end(p);
 	p = attach();
-	ok(t, pty_wait_text(p, "again"), "coming back shows the same screen");
+	tap_ok(t, pty_wait_text(p, "again"), "coming back shows the same screen");
 	pty_send(p, "\035d");
 	pty_wait_exit(p, NULL);
 	pty_end(p);
@@ -259,9 +204,9 @@ static void test_signal(struct tap *t, struct termios *before, int signum, const
 	pty_wait_text(p, "$");
 	pty_signal(p, signum);
 	snprintf(name, sizeof(name), "%s ends it with 128 + n", what);
-	ok(t, exits_with(p, 128 + signum), name);
+	tap_ok(t, exits_with(p, 128 + signum), name);
 	snprintf(name, sizeof(name), "after %s the terminal is as it was", what);
-	ok(t, wait_given_back(p, before), name);
+	tap_ok(t, wait_given_back(p, before), name);
 	pty_end(p);
 }
 
@@ -271,11 +216,11 @@ static void test_killed(struct tap *t, struct termios *before)
 	int status;
 	pty_wait_text(p, "$");
 	pty_signal(p, SIGKILL);
-	ok(t, pty_wait_exit(p, &status) && WIFSIGNALED(status), "kill -9 ends it at once");
-	ok(t, wait_given_back(p, before), "and even then the terminal is given back");
+	tap_ok(t, pty_wait_exit(p, &status) && WIFSIGNALED(status), "kill -9 ends it at once");
+	tap_ok(t, wait_given_back(p, before), "and even then the terminal is given back");
 	pty_end(p);
 	p = attach();
-	ok(t, pty_wait_text(p, "$"), "the program in the VM did not notice");
+	tap_ok(t, pty_wait_text(p, "$"), "the program in the VM did not notice");
 	pty_send(p, "\035d");
 	pty_wait_exit(p, NULL);
 	pty_end(p);
@@ -289,13 +234,13 @@ static void test_another_client(struct tap *t)
 	struct pty *p = attach();
 	pty_wait_text(p, "$");
 	struct pty *other = pty_start(&(struct pty_spec){.argv = ARGV, .env = ENV, .rows = 8, .cols = 40});
-	ok(t, pty_wait_text(p, "another client has set alpha to 40x8, this window is 90x20"),
-	   "a client is told that another one has set the size");
+	tap_ok(t, pty_wait_text(p, "another client has set alpha to 40x8, this window is 90x20"),
+	       "a client is told that another one has set the size");
 	pty_send(other, "\035d");
 	pty_wait_exit(other, NULL);
 	pty_end(other);
 	pty_send(p, "stty size\r");
-	ok(t, pty_wait_text(p, "20 90") && !pty_has_text(p, "another client"), "who types has the size");
+	tap_ok(t, pty_wait_text(p, "20 90") && !pty_has_text(p, "another client"), "who types has the size");
 	pty_send(p, "\035d");
 	pty_wait_exit(p, NULL);
 	pty_end(p);
@@ -307,23 +252,23 @@ static void test_suspend(struct tap *t)
 	static const char *const ARGV[] = {"bash", "--norc", "-i", NULL};
 	struct pty *p = start(ARGV);
 	pty_send(p, "PS1='out''side> '; echo first screen; build/ccvm attach alpha\r");
-	ok(t, pty_wait(p, has_alt_screen, NULL, "attached"), "attach from a shell");
+	tap_ok(t, pty_wait(p, has_alt_screen, NULL, "attached"), "attach from a shell");
 	pty_wait_quiet(p, 100);
 	pty_send(p, "\035z");
-	ok(t, pty_wait_text(p, "Stopped") && pty_has_text(p, "first screen") && !has_alt_screen(p, NULL),
-	   "prefix z stops it and gives the terminal back");
+	tap_ok(t, pty_wait_text(p, "Stopped") && pty_has_text(p, "first screen") && !has_alt_screen(p, NULL),
+	       "prefix z stops it and gives the terminal back");
 	pty_send(p, "echo ech''oed\r");
-	ok(t, pty_wait_text(p, "echoed"), "the shell works as ever");
+	tap_ok(t, pty_wait_text(p, "echoed"), "the shell works as ever");
 	pty_send(p, "bg\r");
 	pty_send(p, "echo st''ill\r");
-	ok(t, pty_wait_text(p, "still") && !has_alt_screen(p, NULL),
-	   "in the background it leaves the terminal alone");
+	tap_ok(t, pty_wait_text(p, "still") && !has_alt_screen(p, NULL),
+	       "in the background it leaves the terminal alone");
 	pty_send(p, "fg\r");
-	ok(t, pty_wait(p, has_alt_screen, NULL, "attached again"), "fg brings it back");
+	tap_ok(t, pty_wait(p, has_alt_screen, NULL, "attached again"), "fg brings it back");
 	pty_send(p, "\025echo ba''ck\r");
-	ok(t, pty_wait_text(p, "back"), "and it takes keys");
+	tap_ok(t, pty_wait_text(p, "back"), "and it takes keys");
 	pty_send(p, "\035d");
-	ok(t, was_left(p) && pty_has_text(p, "first screen"), "and gives the terminal back in the end");
+	tap_ok(t, was_left(p) && pty_has_text(p, "first screen"), "and gives the terminal back in the end");
 	pty_send(p, "exit\r");
 	pty_wait_exit(p, NULL);
 	pty_end(p);
@@ -334,9 +279,9 @@ static void test_program_ends(struct tap *t, struct termios *before)
 	struct pty *p = attach();
 	pty_wait_text(p, "$");
 	pty_send(p, "exit 3\r");
-	ok(t, exits_with(p, 3), "the program's exit code is passed on");
-	ok(t, pty_wait_text(p, "[alpha: the program ended with status 3]") && wait_given_back(p, before),
-	   "it is told on a terminal that is as it was");
+	tap_ok(t, exits_with(p, 3), "the program's exit code is passed on");
+	tap_ok(t, pty_wait_text(p, "[alpha: the program ended with status 3]") && wait_given_back(p, before),
+	       "it is told on a terminal that is as it was");
 	pty_end(p);
 }
 
@@ -348,9 +293,9 @@ static void test_exec_tty(struct tap *t, struct termios *before)
 	pty_send(p, "echo last wo''rds\r");
 	pty_wait_text(p, "last words");
 	pty_send(p, "exit 5\r");
-	ok(t, exits_with(p, 5), "exec -t passes the exit code on");
-	ok(t, wait_given_back(p, before) && pty_wait_text(p, "last words"),
-	   "and leaves what was shown at last on the terminal");
+	tap_ok(t, exits_with(p, 5), "exec -t passes the exit code on");
+	tap_ok(t, wait_given_back(p, before) && pty_wait_text(p, "last words"),
+	       "and leaves what was shown at last on the terminal");
 	pty_end(p);
 }
 
@@ -365,40 +310,41 @@ static void test_exec_plain(struct tap *t)
 	    "sh", "-c", "build/ccvm exec alpha -- \"$0\" 2>&1 >/dev/null | od -An -c | head -n 1", HOSTILE,
 	    NULL};
 	struct pty *p = start(ARGV);
-	ok(t,
-	   exits_with(p, 4) && pty_wait_text(p, "r\xc3\xa9"
-	                                        "d\xef\xbf\xbd"
-	                                        "2J3J."),
-	   "exec shows the text of what a program prints");
-	ok(t, !strpbrk(pty_output(p, NULL), "\033\016") && !strstr(pty_output(p, NULL), "\xc2\x9b"),
-	   "and nothing that a terminal obeys");
+	tap_ok(t,
+	       exits_with(p, 4) && pty_wait_text(p, "r\xc3\xa9"
+	                                            "d\xef\xbf\xbd"
+	                                            "2J3J."),
+	       "exec shows the text of what a program prints");
+	tap_ok(t, !strpbrk(pty_output(p, NULL), "\033\016") && !strstr(pty_output(p, NULL), "\xc2\x9b"),
+	       "and nothing that a terminal obeys");
 	pty_end(p);
 	p = start(PIPED);
-	ok(t, exits_with(p, 0) && pty_wait_text(p, "033   ]   5   2   ;"), "a pipe gets every byte");
+	tap_ok(t, exits_with(p, 0) && pty_wait_text(p, "033   ]   5   2   ;"), "a pipe gets every byte");
 	pty_end(p);
 }
 
-static void test_supervisor_dies(struct tap *t, struct termios *before, struct vm *vm)
+static void test_supervisor_dies(struct tap *t, struct termios *before, struct fake_vm *vm)
 {
 	struct pty *p = attach();
 	pty_wait_text(p, "$");
 	kill(vm->pid, SIGKILL);
-	ok(t, exits_with(p, 1), "a dead supervisor ends it with 1");
-	ok(t,
-	   pty_wait_text(p, "the supervisor of VM alpha closed the connection") && wait_given_back(p, before),
-	   "and it says so on a terminal that is as it was");
+	tap_ok(t, exits_with(p, 1), "a dead supervisor ends it with 1");
+	tap_ok(t,
+	       pty_wait_text(p, "the supervisor of VM alpha closed the connection") &&
+	           wait_given_back(p, before),
+	       "and it says so on a terminal that is as it was");
 	pty_end(p);
-	vm_end(vm);
+	fake_vm_end(vm);
 	p = attach();
-	ok(t, exits_with(p, 1) && pty_wait_text(p, "is not running"), "a VM that does not run is told");
-	ok(t, !strstr(pty_output(p, NULL), "\033[?1049h"), "without touching the screen");
+	tap_ok(t, exits_with(p, 1) && pty_wait_text(p, "is not running"), "a VM that does not run is told");
+	tap_ok(t, !strstr(pty_output(p, NULL), "\033[?1049h"), "without touching the screen");
 	pty_end(p);
 }
 
 int main(void)
 {
 	struct tap t = {0};
-	struct vm vm = vm_start("alpha");
+	struct fake_vm vm = fake_vm_start("alpha");
 	static const char *const TRUE[] = {"true", NULL};
 	struct pty *fresh = start(TRUE);
 	struct termios before = pty_termios(fresh);
